@@ -3,6 +3,7 @@
 //! Usage: `isobath-bench <what> <folder>`, where the folder holds `data` and `facts`.
 
 mod ablation;
+mod analytics;
 mod canonical;
 mod coverage;
 mod cpu;
@@ -72,6 +73,8 @@ fn main() -> ExitCode {
         ["marina", binary, budget] => marina::table(Path::new(binary), budget, 5),
         ["query", folder, options @ ..] => query::measure(Path::new(folder), options),
         ["proofs", options @ ..] => proofs::table(options),
+        ["analytics", folder] => analytics::table(Path::new(folder), false),
+        ["analytics", folder, "-v"] => analytics::table(Path::new(folder), true),
         ["protocol"] => protocol::table(),
         ["database", words @ ..] => database::table(words),
         ["whitebox", "effect", samples, program, numbers @ ..] => {
@@ -172,6 +175,7 @@ fn main() -> ExitCode {
             eprintln!(
                 "       isobath-bench proofs [--engine NAME] [--only queries|schemas] [--seed N] [--rounds N] [--queries N] [--databases N]"
             );
+            eprintln!("       isobath-bench analytics FOLDER [-v]");
             eprintln!("       isobath-bench protocol");
             eprintln!("       isobath-bench whitebox PROJECT PACKAGE WRAPPER PATH…");
             eprintln!("       isobath-bench whitebox llvm SAMPLES ISOBATH [NAME…]");

@@ -245,3 +245,13 @@ fn a_check_written_in_another_way_changes_nothing() {
         );
     }
 }
+
+#[test]
+fn what_is_not_read_is_unknown_whatever_columns_it_names() {
+    not_infeasible(&[
+        "SELECT 1 FROM six WHERE (six.c5, six.c6) < (1, 2) AND six.c1 = 1",
+        "SELECT 1 FROM six WHERE six.c6 = ANY (ARRAY[1, 2]) AND six.c1 = 1",
+        "SELECT 1 FROM w WHERE w.k ~ '^[ab]+$' AND w.n = 1",
+        "SELECT 1 FROM w WHERE w.k SIMILAR TO '(a|b)%'",
+    ]);
+}

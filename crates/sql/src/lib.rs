@@ -12,7 +12,7 @@
 //! # Reading order
 //!
 //! [`value`] and [`types`], then [`schema`] and [`expr`], then [`dialect`] for
-//! how databases differ, [`ddl`] for how text becomes a schema, [`eval`] for
+//! how databases differ, [`lex`] for the one scanner of SQL text, [`ddl`] for how text becomes a schema, [`eval`] for
 //! expressions and [`memory`] for whole rows. [`statement_text`] is for statements that somebody else wrote.
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
@@ -22,6 +22,7 @@ pub mod types;
 pub mod schema;
 pub mod expr;
 pub mod dialect;
+pub mod lex;
 pub mod ddl;
 pub mod eval;
 pub mod memory;
@@ -29,6 +30,7 @@ pub mod statement_text;
 
 pub mod coverage;
 pub mod limitation;
+pub mod mutation;
 pub mod opaque_literals;
 pub mod query;
 pub mod referenced_tables;

@@ -1,9 +1,11 @@
-//! Statement texts: splitting, and filling values in for placeholders.
+//! Statement texts: splitting, and where their parameters stand.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use crate::ddl::lex::{Lexer, LexerRules, TokenKind};
+use crate::coverage::is_before_operand;
 use crate::dialect::DialectName;
+use crate::lex::{Lexer, LexerRules, TokenKind};
 
 /// The statements in a text, without the semicolons between them.
 ///
@@ -32,45 +34,99 @@ pub fn fill(
     dialect: DialectName,
     value: impl Fn(usize) -> Option<String>,
 ) -> Cow<'_, str> {
-    let mut filled = String::new();
+    let mut n = 0;
+    replace(text, dialect, |_, written| {
+        if dialect == DialectName::Postgres {
+            let number: usize = written.strip_prefix('$')?.parse().ok()?;
+            value(number.checked_sub(1)?)
+        } else {
+            n += usize::from(written == "?");
+            (written == "?").then(|| value(n - 1)).flatten()
+        }
+    })
+}
+
+/// A text with other text in place of its parameters, which are given with their number from zero and as written;
+/// those for which there is `None` stay.
+pub fn replace(
+    text: &str,
+    dialect: DialectName,
+    mut with: impl FnMut(usize, &str) -> Option<String>,
+) -> Cow<'_, str> {
+    let mut replaced = String::new();
     let mut copied = 0;
-    let mut put = |from: usize, to: usize, value: Option<String>| {
-        if let Some(value) = value {
-            filled.push_str(&text[copied..from]);
-            filled.push_str(&value);
-            copied = to;
-        }
-    };
-    if dialect == DialectName::Postgres {
-        let mut dollar = None;
-        for token in Lexer::new(text, LexerRules::of(Some(dialect))) {
-            if let Some(at) = dollar.take()
-                && token.kind == TokenKind::Number
-                && token.start.offset == at + 1
-            {
-                let digits = token.text.bytes().take_while(u8::is_ascii_digit).count();
-                let number = token.text[..digits].parse::<usize>().ok();
-                let value = number
-                    .and_then(|number| number.checked_sub(1))
-                    .and_then(&value);
-                put(at, at + 1 + digits, value);
-            }
-            dollar = token.is_symbol("$").then_some(token.start.offset);
-        }
-    } else {
-        let mut n = 0;
-        for token in Lexer::new(text, LexerRules::of(Some(dialect))) {
-            if token.is_symbol("?") {
-                put(token.start.offset, token.end(), value(n));
-                n += 1;
-            }
+    for (number, place) in parameters(text, dialect).into_iter().enumerate() {
+        if let Some(value) = with(number, &text[place.clone()]) {
+            replaced.push_str(&text[copied..place.start]);
+            replaced.push_str(&value);
+            copied = place.end;
         }
     }
     if copied == 0 {
         return Cow::Borrowed(text);
     }
-    filled.push_str(&text[copied..]);
-    Cow::Owned(filled)
+    replaced.push_str(&text[copied..]);
+    Cow::Owned(replaced)
+}
+
+/// Where the parameters of a text stand, in order: `?`, `?1`, `$1`, `:name`, `@name`, `%s`, `%(name)s`.
+pub fn parameters(text: &str, dialect: DialectName) -> Vec<Range<usize>> {
+    let mut places = Vec::new();
+    let mut lexer = Lexer::new(text, LexerRules::of(Some(dialect)));
+    // Whether what stands before is an operand, after which `?`, `%` and `:` are operators.
+    let mut after_operand = false;
+    while let Some(token) = lexer.next() {
+        let start = token.start.offset;
+        let is_operand = match token.kind {
+            TokenKind::Comment => after_operand,
+            TokenKind::Text | TokenKind::Quoted | TokenKind::Number => true,
+            TokenKind::Word if is_variable(token.text) => {
+                places.push(start..token.end());
+                true
+            }
+            TokenKind::Word => !is_before_operand(token.text),
+            TokenKind::Symbol => match parameter_length(&text[start..], after_operand) {
+                0 => matches!(token.text, ")" | "]" | "::"),
+                length => {
+                    places.push(start..start + length);
+                    lexer.advance(length - token.text.len());
+                    true
+                }
+            },
+        };
+        after_operand = is_operand;
+    }
+    places
+}
+
+/// `@name`; `@@name` belongs to the system.
+fn is_variable(word: &str) -> bool {
+    word.len() > 1 && word.starts_with('@') && !word.starts_with("@@")
+}
+
+/// The length of the parameter at the beginning of a text; zero when it begins with something else.
+fn parameter_length(text: &str, after_operand: bool) -> usize {
+    let mut rest = text.chars();
+    let first = rest.next();
+    let rest = rest.as_str();
+    let word = |rest: &str| {
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+        end.unwrap_or(rest.len())
+    };
+    let named = match word(rest) {
+        0 => 0,
+        name => 1 + name,
+    };
+    match first {
+        Some('$') => named,
+        Some('?') if !after_operand => 1 + rest.bytes().take_while(u8::is_ascii_digit).count(),
+        Some(':') if !after_operand => named,
+        Some('%') if !after_operand && rest.starts_with('s') && named == 2 => 2,
+        Some('%') if !after_operand && rest.starts_with('(') => {
+            rest.find(")s").map_or(0, |close| close + 3)
+        }
+        _ => 0,
+    }
 }
 
 #[cfg(test)]
@@ -111,5 +167,43 @@ mod tests {
             "data ? 'a' and x$1 = $$ $1 $$"
         );
         assert_eq!(fill("a = $0", DialectName::Postgres), "a = $0");
+    }
+
+    #[test]
+    fn a_backslash_before_a_quote_is_read_as_the_dialect_reads_it() {
+        let places = |sql: &str, dialect| {
+            let places = parameters(sql, dialect).into_iter();
+            places
+                .map(|place| sql[place].to_owned())
+                .collect::<Vec<_>>()
+        };
+        let escaped = r"a = 'it\'s' AND b = ? AND c = 'no ?'";
+        assert_eq!(places(escaped, DialectName::MySql), ["?"]);
+        let plain = r"a = '\' AND b = ? AND c = 'no ?'";
+        assert_eq!(places(plain, DialectName::Postgres), ["?"]);
+        assert_eq!(
+            places(r"a = E'\'' AND b = $1", DialectName::Postgres),
+            ["$1"]
+        );
+        let quoted = "a = $x$ ? $x$ AND b = ? /* ? /* ? */ ? */ AND c #> ? AND d = ?";
+        assert_eq!(places(quoted, DialectName::Postgres), ["?", "?", "?"]);
+    }
+
+    #[test]
+    fn what_only_looks_like_a_parameter_is_none() {
+        for dialect in [
+            DialectName::Postgres,
+            DialectName::MySql,
+            DialectName::Sqlite,
+        ] {
+            for sql in [
+                "a LIKE '?%s' AND b = '$1'",
+                "a % s = 1",
+                "a::text = b -- why?",
+                "@@version = 1",
+            ] {
+                assert!(parameters(sql, dialect).is_empty(), "{sql}");
+            }
+        }
     }
 }

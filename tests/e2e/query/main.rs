@@ -5,6 +5,7 @@ mod check;
 mod command;
 mod desk;
 mod inputs;
+mod mutants;
 mod suites;
 
 use std::collections::BTreeMap;

@@ -3,7 +3,9 @@
 //! Tables, queries and CHECKs are generated. Whatever the query job proves infeasible must return no row, whatever
 //! the schema job calls equivalent or without effect must accept and refuse the same rows. All follows from the seed.
 
+mod condition;
 mod equivalence;
+mod expression;
 mod query;
 mod tables;
 

@@ -1,4 +1,5 @@
-//! Random queries: all constructs that we read, small and full of contradictions.
+//! Random queries: all constructs that we read, small and full of contradictions. Conditions and expressions
+//! have files of their own.
 
 use isobath_sql::DialectName;
 
@@ -22,12 +23,12 @@ pub(crate) struct Writer<'w> {
 }
 
 /// In place of a depth: a subquery, with none of its own.
-const INNER: usize = usize::MAX;
+pub(super) const INNER: usize = usize::MAX;
 
 /// A SELECT and the columns of its result, without a table's name before them.
-struct Selected {
-    sql: String,
-    columns: Vec<Column>,
+pub(super) struct Selected {
+    pub(super) sql: String,
+    pub(super) columns: Vec<Column>,
 }
 
 impl<'w> Writer<'w> {
@@ -45,38 +46,23 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// A condition for a CHECK.
-    pub(crate) fn check(&mut self, scope: &[Column]) -> String {
-        self.condition(scope, 2, false)
-    }
-
-    /// Two CHECKs that may mean the same: one rewritten, or two of their own.
-    pub(crate) fn similar_checks(&mut self, scope: &[Column]) -> (String, String) {
-        let (a, b) = (self.condition(scope, 1, false), self.test(scope));
-        match self.rng.usize(0..8) {
-            0 => (format!("{a} AND {b}"), format!("{b} AND ({a})")),
-            1 => (
-                format!("NOT ({a} AND {b})"),
-                format!("NOT ({a}) OR NOT ({b})"),
-            ),
-            2 => (
-                format!("({a}) OR {b}"),
-                format!("({a}) OR {b} OR ({a} AND {b})"),
-            ),
-            3 => (format!("({a}) AND {b}"), a),
-            4 => (a.clone(), format!("({a}) OR {b}")),
-            5 => {
-                let (from, to) = (self.operator(), self.operator());
-                let swapped = a.replacen(&format!(" {from} "), &format!(" {to} "), 1);
-                (format!("{a} AND {b}"), format!("{swapped} AND {b}"))
-            }
-            _ => (a, self.condition(scope, 1, false)),
-        }
-    }
-
     /// A whole query.
     pub(crate) fn query(&mut self) -> String {
+        if self.one_in(20) {
+            return self.change();
+        }
         let mut with = Vec::new();
+        let recursive = self.one_in(24);
+        if recursive {
+            let (name, column) = (self.alias("w"), self.alias("c"));
+            let most = self.rng.usize(1..5);
+            with.push(format!(
+                "{name} ({column}) AS (SELECT 1 UNION ALL SELECT {column} + 1 FROM {name} WHERE {column} < {most})"
+            ));
+            let kind = Kind::Int;
+            self.common
+                .push((name, vec![Column { name: column, kind }]));
+        }
         for _ in 0..self.one_in(8).into() {
             let name = self.alias("w");
             let inner = self.body(0, &[]);
@@ -89,12 +75,14 @@ impl<'w> Writer<'w> {
         let mut sql = if with.is_empty() {
             body.sql
         } else {
-            format!("WITH {} {}", with.join(", "), body.sql)
+            let recursive = if recursive { "RECURSIVE " } else { "" };
+            format!("WITH {recursive}{} {}", with.join(", "), body.sql)
         };
         if self.one_in(6) {
-            sql.push_str(" ORDER BY 1");
+            let order = self.pick(&[" ORDER BY 1", " ORDER BY 1 DESC"]);
+            sql.push_str(order);
             if self.one_in(2) {
-                let limit = self.rng.usize(1..4);
+                let limit = self.rng.usize(0..4);
                 sql.push_str(&format!(" LIMIT {limit}"));
                 if self.one_in(3) {
                     sql.push_str(" OFFSET 1");
@@ -105,20 +93,36 @@ impl<'w> Writer<'w> {
         sql
     }
 
-    fn one_in(&mut self, count: usize) -> bool {
+    /// A statement that changes rows.
+    fn change(&mut self) -> String {
+        let table = &self.tables[self.rng.usize(..self.tables.len())];
+        let scope = own_columns(table, "");
+        let condition = self.condition(&scope, 1, true);
+        if self.one_in(2) {
+            return format!("DELETE FROM {} WHERE {condition}", table.name);
+        }
+        let column = scope[self.rng.usize(..scope.len())].clone();
+        let value = self.expr(column.kind, &scope, 1);
+        format!(
+            "UPDATE {} SET {} = {value} WHERE {condition}",
+            table.name, column.name
+        )
+    }
+
+    pub(super) fn one_in(&mut self, count: usize) -> bool {
         self.rng.usize(0..count) == 0
     }
 
-    fn pick<'p>(&mut self, of: &[&'p str]) -> &'p str {
+    pub(super) fn pick<'p>(&mut self, of: &[&'p str]) -> &'p str {
         of[self.rng.usize(..of.len())]
     }
 
-    fn alias(&mut self, letter: &str) -> String {
+    pub(super) fn alias(&mut self, letter: &str) -> String {
         self.aliases += 1;
         format!("{letter}{}", self.aliases)
     }
 
-    fn is(&self, dialect: DialectName) -> bool {
+    pub(super) fn is(&self, dialect: DialectName) -> bool {
         self.dialect == dialect
     }
 
@@ -152,23 +156,23 @@ impl<'w> Writer<'w> {
     }
 
     fn kind(&mut self) -> Kind {
-        match self.rng.usize(0..8) {
-            0..=3 => Kind::Int,
-            4 | 5 => Kind::Text,
-            6 => Kind::Decimal,
-            _ => Kind::Date,
-        }
+        Kind::any(self.rng)
     }
 
     /// SELECT of expressions of these types.
-    fn plain_of(&mut self, kinds: &[Kind], depth: usize, outer: &[Column]) -> Selected {
+    pub(super) fn plain_of(&mut self, kinds: &[Kind], depth: usize, outer: &[Column]) -> Selected {
         let (from, scope) = self.from(depth, outer);
         let reach: Vec<Column> = scope.iter().chain(outer).cloned().collect();
         let mut items = Vec::new();
         let mut columns = Vec::new();
         for kind in kinds {
             let name = self.alias("c");
-            let expr = self.expr(*kind, &scope, 1);
+            let expr = if outer_most(depth) && self.one_in(16) {
+                let inner = self.plain_of(&[*kind], INNER, &scope).sql;
+                format!("({inner} LIMIT 1)")
+            } else {
+                self.expr(*kind, &scope, 1)
+            };
             items.push(format!("{expr} AS {name}"));
             columns.push(Column { name, kind: *kind });
         }
@@ -179,16 +183,22 @@ impl<'w> Writer<'w> {
         }
     }
 
-    fn plain(&mut self, depth: usize, outer: &[Column]) -> Selected {
+    pub(super) fn plain(&mut self, depth: usize, outer: &[Column]) -> Selected {
         let kinds: Vec<Kind> = (0..self.rng.usize(1..4)).map(|_| self.kind()).collect();
         let mut selected = self.plain_of(&kinds, depth, outer);
         if self.one_in(8) {
-            selected.sql = selected.sql.replacen("SELECT ", "SELECT DISTINCT ", 1);
+            let first = &selected.columns[0].name;
+            if self.is(DialectName::Postgres) && self.one_in(3) && outer_most(depth) {
+                let inner = format!("({}) {}", selected.sql, self.alias("d"));
+                selected.sql = format!("SELECT DISTINCT ON ({first}) * FROM {inner}");
+            } else {
+                selected.sql = selected.sql.replacen("SELECT ", "SELECT DISTINCT ", 1);
+            }
         }
         selected
     }
 
-    fn filter(&mut self, scope: &[Column], depth: usize) -> String {
+    pub(super) fn filter(&mut self, scope: &[Column], depth: usize) -> String {
         if self.one_in(6) {
             return String::new();
         }
@@ -256,30 +266,6 @@ impl<'w> Writer<'w> {
         Selected { sql, columns }
     }
 
-    /// An aggregate, as a column whose name is the call.
-    fn aggregate(&mut self, scope: &[Column]) -> Column {
-        let argument = scope[self.rng.usize(..scope.len())].clone();
-        let numeric = matches!(argument.kind, Kind::Int | Kind::Decimal);
-        let distinct = if self.one_in(4) { "DISTINCT " } else { "" };
-        let (call, kind) = match self.rng.usize(0..8) {
-            0 | 1 => ("COUNT(*)".to_owned(), Kind::Int),
-            2 => (format!("COUNT({distinct}{})", argument.name), Kind::Int),
-            3 | 4 => (format!("MIN({})", argument.name), argument.kind),
-            5 | 6 if !numeric => (format!("MAX({})", argument.name), argument.kind),
-            5 => (format!("SUM({distinct}{})", argument.name), argument.kind),
-            6 => (format!("AVG({})", argument.name), Kind::Decimal),
-            _ => (format!("MAX({})", argument.name), argument.kind),
-        };
-        let filtered = !self.is(DialectName::MySql) && self.one_in(10);
-        let name = if filtered {
-            let condition = self.condition(scope, 0, false);
-            format!("{call} FILTER (WHERE {condition})")
-        } else {
-            call
-        };
-        Column { name, kind }
-    }
-
     /// A derived table with window functions, and a SELECT over it.
     fn windowed(&mut self, outer: &[Column]) -> Selected {
         let (from, scope) = self.from(0, outer);
@@ -325,34 +311,8 @@ impl<'w> Writer<'w> {
         }
     }
 
-    fn window(&mut self, scope: &[Column]) -> (String, Kind) {
-        let column = scope[self.rng.usize(..scope.len())].clone();
-        let by = scope[self.rng.usize(..scope.len())].name.clone();
-        let order = scope[self.rng.usize(..scope.len())].name.clone();
-        let partition = if self.one_in(2) {
-            format!("PARTITION BY {by} ")
-        } else {
-            String::new()
-        };
-        let direction = if self.one_in(3) { " DESC" } else { "" };
-        let over = format!("OVER ({partition}ORDER BY {order}{direction})");
-        let name = &column.name;
-        let (call, kind) = match self.rng.usize(0..10) {
-            0 | 1 => ("ROW_NUMBER()".to_owned(), Kind::Int),
-            2 => ("RANK()".to_owned(), Kind::Int),
-            3 => ("DENSE_RANK()".to_owned(), Kind::Int),
-            4 => (format!("LAG({name})"), column.kind),
-            5 => (format!("LEAD({name})"), column.kind),
-            6 => (format!("FIRST_VALUE({name})"), column.kind),
-            7 => ("NTILE(2)".to_owned(), Kind::Int),
-            8 => ("COUNT(*)".to_owned(), Kind::Int),
-            _ => (format!("MAX({name})"), column.kind),
-        };
-        (format!("{call} {over}"), kind)
-    }
-
     /// FROM, and the columns that it brings.
-    fn from(&mut self, depth: usize, outer: &[Column]) -> (String, Vec<Column>) {
+    pub(super) fn from(&mut self, depth: usize, outer: &[Column]) -> (String, Vec<Column>) {
         let (mut sql, mut scope) = self.relation(depth);
         let joins = match self.rng.usize(0..8) {
             0..=3 => 0,
@@ -373,6 +333,9 @@ impl<'w> Writer<'w> {
                 scope.extend(qualified(&alias, &inner.columns));
                 continue;
             }
+            if self.one_in(8) && joins == 1 {
+                return self.shared_names();
+            }
             let (right, columns) = if self.one_in(4) {
                 self.nested(depth)
             } else {
@@ -392,7 +355,8 @@ impl<'w> Writer<'w> {
                 ])
             };
             if kind == "CROSS JOIN" {
-                sql = format!("{sql} CROSS JOIN {right}");
+                let cross = self.pick(&[" CROSS JOIN", ","]);
+                sql = format!("{sql}{cross} {right}");
                 scope.extend(columns);
                 continue;
             }
@@ -400,6 +364,38 @@ impl<'w> Writer<'w> {
             sql = format!("{sql} {kind} {right} ON {on}");
             scope.extend(columns);
         }
+        (sql, scope)
+    }
+
+    /// A join by columns of the same name.
+    fn shared_names(&mut self) -> (String, Vec<Column>) {
+        let key = self.alias("k");
+        let mut sides = Vec::new();
+        let mut scope = Vec::new();
+        for _ in 0..2 {
+            let table = &self.tables[self.rng.usize(..self.tables.len())];
+            let (alias, own) = (self.alias("d"), self.alias("c"));
+            let other = table.columns.last().unwrap_or(&table.columns[0]);
+            sides.push(format!(
+                "(SELECT {} AS {key}, {} AS {own} FROM {}) {alias}",
+                table.columns[0].name, other.name, table.name
+            ));
+            scope.push(Column {
+                name: format!("{alias}.{own}"),
+                kind: other.kind,
+            });
+        }
+        // The key itself is named without a table, once for both sides.
+        scope.push(Column {
+            name: key.clone(),
+            kind: Kind::Int,
+        });
+        let kind = self.pick(&["JOIN", "LEFT JOIN", "RIGHT JOIN"]);
+        let sql = if self.one_in(2) {
+            format!("{} NATURAL {kind} {}", sides[0], sides[1])
+        } else {
+            format!("{} {kind} {} USING ({key})", sides[0], sides[1])
+        };
         (sql, scope)
     }
 
@@ -440,6 +436,20 @@ impl<'w> Writer<'w> {
         }
     }
 
+    /// Rows that the query itself brings.
+    fn listed(&mut self) -> (String, Vec<Column>) {
+        let (alias, column) = (self.alias("v"), self.alias("c"));
+        let kind = self.kind();
+        let (a, b) = (self.any_constant(kind), self.any_constant(kind));
+        let sql = if self.is(DialectName::Postgres) {
+            format!("(VALUES ({a}), ({b})) {alias} ({column})")
+        } else {
+            format!("(SELECT {a} AS {column} UNION ALL SELECT {b}) {alias}")
+        };
+        let name = format!("{alias}.{column}");
+        (sql, vec![Column { name, kind }])
+    }
+
     fn relation(&mut self, depth: usize) -> (String, Vec<Column>) {
         if !self.common.is_empty() && self.one_in(2) {
             let (name, columns) = self.common[self.rng.usize(..self.common.len())].clone();
@@ -450,214 +460,19 @@ impl<'w> Writer<'w> {
             // A derived table sees nothing of the row around it.
             let inner = self.body(depth - 1, &[]);
             let alias = self.alias("d");
+            let limit = if self.one_in(6) { " LIMIT 1" } else { "" };
             return (
-                format!("({}) {alias}", inner.sql),
+                format!("({}{limit}) {alias}", inner.sql),
                 qualified(&alias, &inner.columns),
             );
         }
+        if self.one_in(20) {
+            return self.listed();
+        }
         let table = &self.tables[self.rng.usize(..self.tables.len())];
         let alias = self.alias("r");
-        let columns: Vec<Column> = table
-            .columns
-            .iter()
-            .map(|column| Column {
-                name: format!("{alias}.{}", column.name),
-                kind: column.kind,
-            })
-            .collect();
+        let columns = own_columns(table, &format!("{alias}."));
         (format!("{} {alias}", table.name), columns)
-    }
-
-    /// A condition over columns; with subqueries where `nests`.
-    pub(crate) fn condition(&mut self, scope: &[Column], depth: usize, nests: bool) -> String {
-        if depth > 0 {
-            match self.rng.usize(0..8) {
-                0..=2 => {
-                    let (a, b) = self.two(scope, depth, nests);
-                    return format!("({a} AND {b})");
-                }
-                3 | 4 => {
-                    let (a, b) = self.two(scope, depth, nests);
-                    return format!("({a} OR {b})");
-                }
-                5 => {
-                    let inner = self.condition(scope, depth - 1, nests);
-                    return format!("NOT ({inner})");
-                }
-                _ => {}
-            }
-        }
-        if nests && self.one_in(4) && !self.tables.is_empty() {
-            return self.subquery(scope);
-        }
-        self.test(scope)
-    }
-
-    fn two(&mut self, scope: &[Column], depth: usize, nests: bool) -> (String, String) {
-        let a = self.condition(scope, depth - 1, nests);
-        let b = self.condition(scope, depth - 1, nests);
-        (a, b)
-    }
-
-    fn operator(&mut self) -> &'static str {
-        self.pick(&["=", "=", "<>", "<", "<=", ">", ">="])
-    }
-
-    /// A condition that is not made of others.
-    fn test(&mut self, scope: &[Column]) -> String {
-        let column = scope[self.rng.usize(..scope.len())].clone();
-        let kind = column.kind;
-        let name = &column.name;
-        let constant = |writer: &mut Self| {
-            let of = kind.constants();
-            let text = of[writer.rng.usize(..of.len())];
-            writer.constant(kind, text)
-        };
-        let not = if self.one_in(3) { "NOT " } else { "" };
-        match self.rng.usize(0..16) {
-            0..=3 => {
-                let (op, value) = (self.operator(), constant(self));
-                format!("{name} {op} {value}")
-            }
-            4 | 5 => {
-                let same: Vec<&Column> = scope
-                    .iter()
-                    .filter(|other| other.kind == kind && other.name != *name)
-                    .collect();
-                let op = self.operator();
-                if same.is_empty() {
-                    let value = constant(self);
-                    format!("{value} {op} {name}")
-                } else {
-                    let other = &same[self.rng.usize(..same.len())].name;
-                    format!("{name} {op} {other}")
-                }
-            }
-            6 | 7 => format!("{name} IS {not}NULL"),
-            8 => {
-                let mut list: Vec<String> =
-                    (0..self.rng.usize(1..4)).map(|_| constant(self)).collect();
-                if self.one_in(6) {
-                    list.push("NULL".to_owned());
-                }
-                format!("{name} {not}IN ({})", list.join(", "))
-            }
-            9 => {
-                let (low, high) = (constant(self), constant(self));
-                format!("{name} {not}BETWEEN {low} AND {high}")
-            }
-            10 if kind == Kind::Text => {
-                let pattern = self.pick(&["'a%'", "'%b'", "'_'", "'%'", "'a'", "'%x%'"]);
-                format!("{name} {not}LIKE {pattern}")
-            }
-            10 | 11 => {
-                let (left, op) = (self.expr(kind, scope, 2), self.operator());
-                let value = constant(self);
-                format!("{left} {op} {value}")
-            }
-            12 => {
-                let (left, op) = (self.expr(kind, scope, 1), self.operator());
-                let right = self.expr(kind, scope, 1);
-                format!("{left} {op} {right}")
-            }
-            13 => {
-                let (op, value) = (self.operator(), constant(self));
-                let verdict = self.pick(&["TRUE", "FALSE", "NOT TRUE", "NOT FALSE"]);
-                format!("({name} {op} {value}) IS {verdict}")
-            }
-            14 if !self.is(DialectName::MySql) => {
-                let value = constant(self);
-                format!("{name} IS {not}DISTINCT FROM {value}")
-            }
-            _ => {
-                let (op, value) = (self.operator(), constant(self));
-                let inner = self.pick(&["IS NULL", "IS NOT NULL"]);
-                format!("CASE WHEN {name} {inner} THEN {value} ELSE {name} END {op} {value}")
-            }
-        }
-    }
-
-    /// A constant as this dialect takes it.
-    fn constant(&self, kind: Kind, text: &str) -> String {
-        match (kind, self.dialect) {
-            (Kind::Date, DialectName::Postgres) => format!("DATE {text}"),
-            _ => text.to_owned(),
-        }
-    }
-
-    /// An expression of a type.
-    fn expr(&mut self, kind: Kind, scope: &[Column], depth: usize) -> String {
-        let fitting: Vec<&Column> = scope.iter().filter(|column| column.kind == kind).collect();
-        let of = kind.constants();
-        let constant = of[self.rng.usize(..of.len())];
-        let constant = self.constant(kind, constant);
-        if fitting.is_empty() {
-            return match (kind, self.dialect) {
-                (Kind::Text, DialectName::Postgres) => format!("CAST({constant} AS VARCHAR(8))"),
-                _ => constant,
-            };
-        }
-        let name = fitting[self.rng.usize(..fitting.len())].name.clone();
-        if depth == 0 || self.one_in(2) {
-            return name;
-        }
-        match (kind, self.rng.usize(0..6)) {
-            (Kind::Int, 0) => format!("{name} + {constant}"),
-            (Kind::Int, 1) => format!("{name} * 2 - {constant}"),
-            (Kind::Int, 2) => format!("ABS({name})"),
-            (Kind::Int, 3) => format!("{name} % 2"),
-            (Kind::Decimal, 0) => format!("{name} + {constant}"),
-            (Kind::Decimal, 1) => format!("-{name}"),
-            (Kind::Text, 0) => format!("UPPER({name})"),
-            (Kind::Text, 1) => format!("SUBSTR({name}, 1, 1)"),
-            (Kind::Text, 2) => format!("TRIM({name})"),
-            (Kind::Date, 0..=2) => name,
-            (_, 4) => format!("NULLIF({name}, {constant})"),
-            (_, 5) => {
-                let (test, other) = (self.test(scope), self.expr(kind, scope, depth - 1));
-                format!("CASE WHEN {test} THEN {name} ELSE {other} END")
-            }
-            _ => format!("COALESCE({name}, {constant})"),
-        }
-    }
-
-    fn subquery(&mut self, scope: &[Column]) -> String {
-        let not = if self.one_in(3) { "NOT " } else { "" };
-        let outer: Vec<Column> = if self.rng.usize(0..3) > 0 {
-            scope.to_vec()
-        } else {
-            Vec::new()
-        };
-        let column = scope[self.rng.usize(..scope.len())].clone();
-        match self.rng.usize(0..8) {
-            0..=2 => {
-                let inner = self.plain(INNER, &outer).sql;
-                format!("{not}EXISTS ({inner})")
-            }
-            3 | 4 => {
-                let inner = self.plain_of(&[column.kind], INNER, &outer).sql;
-                format!("{} {not}IN ({inner})", column.name)
-            }
-            5 if !self.is(DialectName::Sqlite) => {
-                let inner = self.plain_of(&[column.kind], INNER, &outer).sql;
-                let (op, all) = (self.operator(), self.pick(&["ANY", "ALL"]));
-                format!("{} {op} {all} ({inner})", column.name)
-            }
-            _ => {
-                let (from, inner) = self.from(INNER, &outer);
-                let reach: Vec<Column> = inner.iter().chain(&outer).cloned().collect();
-                let filter = self.filter(&reach, INNER);
-                let aggregate = self.aggregate(&inner);
-                let op = self.operator();
-                let of = aggregate.kind.constants();
-                let constant = of[self.rng.usize(..of.len())];
-                let constant = self.constant(aggregate.kind, constant);
-                format!(
-                    "(SELECT {} FROM {from}{filter}) {op} {constant}",
-                    aggregate.name
-                )
-            }
-        }
     }
 }
 
@@ -671,6 +486,16 @@ fn qualified(alias: &str, columns: &[Column]) -> Vec<Column> {
         .iter()
         .map(|column| Column {
             name: format!("{alias}.{}", column.name),
+            kind: column.kind,
+        })
+        .collect()
+}
+
+fn own_columns(table: &Table, before: &str) -> Vec<Column> {
+    let columns = table.columns.iter();
+    columns
+        .map(|column| Column {
+            name: format!("{before}{}", column.name),
             kind: column.kind,
         })
         .collect()

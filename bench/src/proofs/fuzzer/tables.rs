@@ -8,16 +8,39 @@ pub(crate) enum Kind {
     Int,
     Text,
     Decimal,
+    Float,
     Date,
+    Timestamp,
+    Bool,
 }
 
 impl Kind {
+    /// A type, the simple ones more often.
+    pub(crate) fn any(rng: &mut fastrand::Rng) -> Self {
+        match rng.usize(0..20) {
+            0..=8 => Self::Int,
+            9..=12 => Self::Text,
+            13 | 14 => Self::Decimal,
+            15 => Self::Float,
+            16 | 17 => Self::Date,
+            18 => Self::Timestamp,
+            _ => Self::Bool,
+        }
+    }
+
     /// Constants of this type, as SQL: few, so that conditions meet and contradict each other.
     pub(crate) fn constants(self) -> &'static [&'static str] {
         match self {
             Self::Int => &["0", "1", "2", "3", "-1", "10"],
             Self::Text => &["'a'", "'b'", "'A'", "''", "'ab'", "'x'"],
             Self::Decimal => &["0", "1", "1.5", "2.25", "-1", "0.01"],
+            Self::Float => &["0.0", "1.0", "0.5", "-2.5"],
+            Self::Timestamp => &[
+                "'2020-01-01 00:00:00'",
+                "'2020-01-01 12:30:00'",
+                "'2019-12-31 23:59:59'",
+            ],
+            Self::Bool => &["TRUE", "FALSE"],
             Self::Date => &[
                 "'2020-01-01'",
                 "'2020-01-02'",
@@ -27,13 +50,27 @@ impl Kind {
         }
     }
 
-    fn declared(self) -> &'static str {
-        match self {
-            Self::Int => "INT",
-            Self::Text => "VARCHAR(8)",
-            Self::Decimal => "DECIMAL(6, 2)",
-            Self::Date => "DATE",
-        }
+    /// A way to declare it.
+    fn declared(self, rng: &mut fastrand::Rng, dialect: DialectName) -> &'static str {
+        let mysql = dialect == DialectName::MySql;
+        let of: &[&str] = match self {
+            Self::Int if mysql => &["INT", "BIGINT", "SMALLINT", "INT UNSIGNED"],
+            Self::Int => &["INT", "BIGINT", "SMALLINT"],
+            Self::Text if mysql => &["VARCHAR(8)", "CHAR(3)", "VARCHAR(8) COLLATE utf8mb4_bin"],
+            Self::Text if dialect == DialectName::Sqlite => {
+                &["VARCHAR(8)", "TEXT", "TEXT COLLATE NOCASE"]
+            }
+            Self::Text => &["VARCHAR(8)", "TEXT", "CHAR(3)"],
+            Self::Decimal => &["DECIMAL(6, 2)", "NUMERIC(4, 1)"],
+            Self::Float if mysql => &["DOUBLE"],
+            Self::Float => &["DOUBLE PRECISION"],
+            Self::Date => &["DATE"],
+            Self::Timestamp if dialect == DialectName::Postgres => &["TIMESTAMP"],
+            Self::Timestamp => &["DATETIME"],
+            Self::Bool => &["BOOLEAN"],
+        };
+        // The first is the usual one.
+        of[if rng.bool() { 0 } else { rng.usize(..of.len()) }]
     }
 }
 
@@ -87,13 +124,8 @@ fn table(rng: &mut fastrand::Rng, dialect: DialectName, number: usize, before: &
         let parent = (index > 0 && rng.usize(0..3) == 0 && !before.is_empty())
             .then(|| rng.usize(..before.len()))
             .filter(|parent| before[*parent].has_key());
-        let kind = match (index, rng.usize(0..8)) {
-            (0, _) | (_, 0..=3) => Kind::Int,
-            (_, 4 | 5) => Kind::Text,
-            (_, 6) => Kind::Decimal,
-            _ => Kind::Date,
-        };
-        let kind = if parent.is_some() { Kind::Int } else { kind };
+        let refers = index == 0 || parent.is_some();
+        let kind = if refers { Kind::Int } else { Kind::any(rng) };
         let in_key = key && index == 0;
         let not_null = in_key || rng.usize(0..3) == 0;
         let column = Column {
@@ -102,7 +134,13 @@ fn table(rng: &mut fastrand::Rng, dialect: DialectName, number: usize, before: &
             not_null,
             parent,
         };
-        let mut text = format!("{} {}", column.name, kind.declared());
+        // Both sides of a foreign key are declared alike.
+        let declared = if refers {
+            "INT"
+        } else {
+            kind.declared(rng, dialect)
+        };
+        let mut text = format!("{} {declared}", column.name);
         if not_null {
             text.push_str(" NOT NULL");
         }
@@ -121,6 +159,9 @@ fn table(rng: &mut fastrand::Rng, dialect: DialectName, number: usize, before: &
                 column.name, parent.name, parent.columns[0].name
             ));
         }
+    }
+    if columns.len() > 2 && rng.usize(0..6) == 0 {
+        definition.push(format!("UNIQUE ({}, {})", columns[1].name, columns[2].name));
     }
     if rng.usize(0..3) == 0 {
         let scope: Vec<super::query::Column> = columns
@@ -151,16 +192,12 @@ pub(crate) fn checks(rng: &mut fastrand::Rng, dialect: DialectName) -> (Table, T
     let mut columns = Vec::new();
     let mut definition = Vec::new();
     for index in 0..3 {
-        let kind = match rng.usize(0..8) {
-            0..=3 => Kind::Int,
-            4 | 5 => Kind::Text,
-            6 => Kind::Decimal,
-            _ => Kind::Date,
-        };
+        let kind = Kind::any(rng);
         let not_null = rng.usize(0..4) == 0;
         let name = format!("a{index}");
         let null = if not_null { " NOT NULL" } else { "" };
-        definition.push(format!("{name} {}{null}", kind.declared()));
+        let declared = kind.declared(rng, dialect);
+        definition.push(format!("{name} {declared}{null}"));
         columns.push(Column {
             name,
             kind,
@@ -241,6 +278,9 @@ struct Pool {
     texts: Vec<String>,
     decimals: Vec<String>,
     dates: Vec<String>,
+    floats: Vec<String>,
+    timestamps: Vec<String>,
+    bools: Vec<String>,
 }
 
 impl Pool {
@@ -265,6 +305,12 @@ impl Pool {
                 &["'2020-03-01'", "'1999-12-31'", "'2021-06-15'"],
                 Kind::Date,
             ),
+            floats: some(&["0.1", "3.0", "1e3"], Kind::Float),
+            timestamps: some(
+                &["'2020-01-02 00:00:01'", "'2000-02-29 00:00:00'"],
+                Kind::Timestamp,
+            ),
+            bools: some(Kind::Bool.constants(), Kind::Bool),
         }
     }
 
@@ -274,6 +320,9 @@ impl Pool {
             Kind::Text => &self.texts,
             Kind::Decimal => &self.decimals,
             Kind::Date => &self.dates,
+            Kind::Float => &self.floats,
+            Kind::Timestamp => &self.timestamps,
+            Kind::Bool => &self.bools,
         };
         of[rng.usize(..of.len())].clone()
     }

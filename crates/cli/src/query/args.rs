@@ -92,6 +92,14 @@ pub(crate) struct QueryOptions {
     #[arg(long, help_heading = DATABASE)]
     pub ignore_constraints: bool,
 
+    /// Measure the tests by mutants of each query: how many they kill, and which stay alive
+    #[arg(long, help_heading = SEARCH)]
+    pub mutate: bool,
+
+    /// Add a test for each mutant that is alive and can be killed (implies --mutate)
+    #[arg(long, help_heading = SEARCH)]
+    pub strengthen: bool,
+
     /// Random seed
     #[arg(long, default_value_t = 1, help_heading = SEARCH)]
     pub seed: u64,

@@ -29,8 +29,11 @@ pub(crate) fn run(options: &CheckOptions, terminal: &Terminal) -> Exit {
 
 fn all(options: &CheckOptions, terminal: &Terminal) -> Result<Exit, QueryRunError> {
     let suites = stored(&options.stored)?;
+    let written = options
+        .dialect
+        .or_else(|| suites.first().map(|suite| engine(suite).dialect()));
     let mut queries = Vec::new();
-    for texts in read::read(options.queries.iter())? {
+    for texts in read::read(options.queries.iter(), written.unwrap_or(DialectName::Ansi))? {
         let source = texts.source;
         queries.extend(texts.given.into_iter().map(|given| (given, source.clone())));
     }
@@ -109,6 +112,15 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
+/// The engine that a suite was made for.
+fn engine(suite: &Suite) -> Engine {
+    match suite.dialect {
+        SuiteDialect::Sqlite => Engine::Sqlite,
+        SuiteDialect::Postgres => Engine::Postgres,
+        SuiteDialect::Mysql => Engine::MariaDb,
+    }
+}
+
 /// A stored suite, and the queries as they are now.
 struct Check<'r> {
     options: &'r CheckOptions,
@@ -126,11 +138,7 @@ impl Check<'_> {
                     "checking needs a database; leave --engine out or name one".to_owned(),
                 ));
             }
-            None => match self.suite.dialect {
-                SuiteDialect::Sqlite => Engine::Sqlite,
-                SuiteDialect::Postgres => Engine::Postgres,
-                SuiteDialect::Mysql => Engine::MariaDb,
-            },
+            None => engine(self.suite),
         };
         let (schema, written) = self.schema(engines, engine)?;
         let mut exit = Exit::Clean;

@@ -2,16 +2,22 @@
 
 use isobath_exec::{Database, Engine};
 use isobath_rows::query::algorithm::Config;
+use isobath_rows::query::candidate::Candidate;
 use isobath_rows::query::confirm::{self, EngineVerdict};
 use isobath_rows::query::construct::SolverContext;
+use isobath_rows::query::fixture::Fixture;
 use isobath_rows::query::job::{self, CoverageOutcome, TargetStatus, UncoveredReason};
+use isobath_rows::query::mutation::{self, MutationAnalysis};
 use isobath_rows::query::parameter;
 use isobath_rows::query::print;
 use isobath_rows::query::target::QueryTarget;
 use isobath_sql::coverage::{self, QueryCriterion};
 use isobath_sql::ddl::Source;
 use isobath_sql::limitation::{Limitation, Severity, SourceLocation};
+use isobath_sql::query::distance;
+use isobath_sql::referenced_tables::referenced_tables;
 use isobath_sql::{DialectName, Schema};
+use jiff::civil::DateTime;
 
 use super::args::{CriterionName, QueryOptions};
 use super::error::QueryRunError;
@@ -33,6 +39,8 @@ pub(crate) struct QueryCoverage<'r> {
     pub engine: Option<Engine>,
     /// Targets of a file, instead of generated ones.
     pub targets: Option<Targets>,
+    /// Tables that the database refused to create.
+    pub missing: Vec<usize>,
 }
 
 /// Why a query has no targets.
@@ -111,8 +119,10 @@ impl QueryCoverage<'_> {
             .iter()
             .map(|target| QueryTarget::of(target, self.schema, self.written))
             .collect();
-        // What no target can be evaluated of is trouble with the query itself.
-        let all_of_them = !targets.is_empty() && targets.iter().all(|target| target.query.is_err());
+        // What no target can be evaluated of is trouble with the query itself, unless an engine judges.
+        let all_of_them = self.engine.is_none()
+            && !targets.is_empty()
+            && targets.iter().all(|target| target.query.is_err());
         if let (true, Some(Err(error))) = (all_of_them, targets.first().map(|t| &t.query)) {
             let at = isobath_sql::query::parse(&given.sql, self.schema, self.written)
                 .err()
@@ -120,6 +130,37 @@ impl QueryCoverage<'_> {
             return Err(problem(error.to_string(), at));
         }
         Ok(targets)
+    }
+
+    /// The outcome of a query that reads a table which the database refused to create.
+    pub(crate) fn not_run(
+        &self,
+        given: &QueryText,
+        targets: &[QueryTarget],
+    ) -> Option<CoverageOutcome> {
+        let reads = referenced_tables(self.schema, &given.sql, self.written);
+        let is_read = |table: &usize| reads.as_ref().is_none_or(|of| of.names.contains(table));
+        let table = *self.missing.iter().find(|table| is_read(table))?;
+        let reason = UncoveredReason::NotRun {
+            table: self.schema.tables[table].name.clone(),
+        };
+        Some(CoverageOutcome {
+            statuses: vec![TargetStatus::Uncovered { reason }; targets.len()],
+            ..CoverageOutcome::default()
+        })
+    }
+
+    /// A target as the database reads it.
+    fn engine_text(&self, sql: &str, dialect: DialectName) -> String {
+        let ansi = match &self.targets {
+            Some(targets) => targets.ansi,
+            None => self.options.criterion == CriterionName::Recorded,
+        };
+        if ansi {
+            confirm::quote_identifiers(sql, self.schema, dialect)
+        } else {
+            sql.to_owned()
+        }
     }
 
     /// Functions that our evaluator does not know, where the query calls them.
@@ -160,7 +201,7 @@ impl QueryCoverage<'_> {
     }
 
     /// Rows for the targets. What depends on the time is built for the engine's time, unless its
-    /// clock can be stopped.
+    /// clock can be stopped; what we cannot evaluate is judged by the engine.
     ///
     /// # Errors
     ///
@@ -169,12 +210,10 @@ impl QueryCoverage<'_> {
         &self,
         given: &QueryText,
         targets: &[QueryTarget],
-        database: Option<&mut dyn Database>,
+        stored: &Schema,
+        mut database: Option<&mut dyn Database>,
     ) -> Result<CoverageOutcome, QueryRunError> {
-        let mut setting = SolverContext {
-            constraints: !self.options.ignore_constraints,
-            ..SolverContext::new(self.schema, self.rules().dialect())
-        };
+        let mut setting = self.context();
         let asks = match self.rules() {
             DialectName::Postgres => {
                 Some("SELECT to_char(LOCALTIMESTAMP, 'YYYY-MM-DD HH24:MI:SS')")
@@ -182,22 +221,80 @@ impl QueryCoverage<'_> {
             DialectName::Sqlite => Some("SELECT datetime('now')"),
             DialectName::MySql | DialectName::Ansi => None,
         };
-        if let (Some(database), Some(sql), Some(_)) =
-            (database, asks, print::nondeterministic_call(&given.sql))
-        {
+        if let (Some(database), Some(sql), Some(_)) = (
+            &mut database,
+            asks,
+            print::nondeterministic_call(&given.sql),
+        ) {
             let rows = database.query_required(sql)?.rows;
             let now = rows.first().and_then(|row| row.first());
             if let Some(now) = now.and_then(|now| now.to_string().parse().ok()) {
                 setting.now = now;
             }
         }
-        let config = Config {
+        let config = self.config();
+        let Some(database) = database else {
+            return Ok(job::run(targets, setting, &config));
+        };
+        let dialect = database.dialect();
+        let mut lost = None;
+        let mut judge = |target: &QueryTarget, candidate: &Candidate| {
+            let sql = self.engine_text(&target.sql, dialect);
+            let returns =
+                confirm::returns_row(&sql, target, candidate, setting, stored, &mut *database);
+            returns.map_err(|error| lost = Some(error)).ok()
+        };
+        let outcome = job::run_judged(targets, setting, &config, Some(&mut judge));
+        match lost {
+            Some(error) => Err(error.into()),
+            None => Ok(outcome),
+        }
+    }
+
+    fn context(&self) -> SolverContext<'_> {
+        SolverContext {
+            constraints: !self.options.ignore_constraints,
+            ..SolverContext::new(self.schema, self.rules().dialect())
+        }
+    }
+
+    fn config(&self) -> Config {
+        Config {
             algorithm: self.options.algorithm,
             seed: self.options.seed,
             budget: self.options.budget,
             ..Config::default()
+        }
+    }
+
+    /// What became of the mutants of a query, where they are asked for; fixtures that kill more of them are added.
+    pub(crate) fn mutate(
+        &self,
+        given: &QueryText,
+        targets: &mut Vec<QueryTarget>,
+        outcome: &mut CoverageOutcome,
+    ) -> Option<MutationAnalysis> {
+        let options = self.options;
+        if !(options.mutate || options.strengthen) {
+            return None;
+        }
+        let context = SolverContext {
+            now: outcome.now,
+            ..self.context()
         };
-        Ok(job::run(targets, setting, &config))
+        let (sql, written, config) = (&given.sql, self.written, self.config());
+        let adds = options.strengthen;
+        mutation::analyze(sql, written, context, &config, adds, targets, outcome).ok()
+    }
+
+    /// Whether our evaluator has a verdict on a target over a fixture.
+    fn evaluates(&self, target: &QueryTarget, fixture: &Fixture, now: DateTime) -> bool {
+        let rules = self.rules().dialect();
+        let rows = &fixture.candidate;
+        target
+            .query
+            .as_ref()
+            .is_ok_and(|query| distance(query, rows, &rows.parameters, Some(now), rules).is_ok())
     }
 
     /// Takes back what the engine does not confirm; says what that was.
@@ -214,10 +311,6 @@ impl QueryCoverage<'_> {
         database: &mut dyn Database,
     ) -> Result<Vec<String>, QueryRunError> {
         let dialect = database.dialect();
-        let ansi = match &self.targets {
-            Some(targets) => targets.ansi,
-            None => self.options.criterion == CriterionName::Recorded,
-        };
         let mut disagreements = Vec::new();
         for number in 0..outcome.fixtures.len() {
             let fixture = &outcome.fixtures[number];
@@ -227,12 +320,7 @@ impl QueryCoverage<'_> {
             let sql: Vec<String> = covered
                 .iter()
                 .map(|index| {
-                    let sql = &targets[*index].sql;
-                    let sql = if ansi {
-                        confirm::quote_identifiers(sql, self.schema, dialect)
-                    } else {
-                        sql.clone()
-                    };
+                    let sql = self.engine_text(&targets[*index].sql, dialect);
                     parameter::bound(
                         &sql,
                         &targets[*index].parameters,
@@ -244,10 +332,13 @@ impl QueryCoverage<'_> {
             let verdicts = confirm::confirm(fixture, &sql, stored, database)?;
             for (index, verdict) in covered.into_iter().zip(verdicts) {
                 if let EngineVerdict::Disagrees { actual } = verdict {
-                    disagreements.push(format!(
-                        "{}: the evaluator and the engine disagree on `{}`: {actual}",
-                        given.id, targets[index].sql
-                    ));
+                    // What only the engine can judge is no disagreement.
+                    if self.evaluates(&targets[index], &outcome.fixtures[number], outcome.now) {
+                        disagreements.push(format!(
+                            "{}: the evaluator and the engine disagree on `{}`: {actual}",
+                            given.id, targets[index].sql
+                        ));
+                    }
                     outcome.statuses[index] = TargetStatus::Uncovered {
                         reason: UncoveredReason::EngineDisagrees { actual },
                     };

@@ -3,11 +3,11 @@
 use isobath_exec::Engine;
 use isobath_sql::DialectName;
 use isobath_sql::ddl::{self, LoadedSchema, Source};
+use isobath_sql::lex::{Lexer, LexerRules, TokenKind};
 
 /// Reads a schema for an engine.
 ///
-/// Queries spell names as they like, and PostgreSQL finds what it has folded itself. Where no name of
-/// the schema is quoted, all of them are folded.
+/// Queries spell names as they like, and PostgreSQL finds what it has folded itself: names that are not quoted.
 pub(super) fn load(
     name: &str,
     sources: &[Source],
@@ -17,11 +17,7 @@ pub(super) fn load(
     let loaded = ddl::load(name, sources, dialect);
     let folds = engine == Some(Engine::Postgres)
         && matches!(loaded.dialect, DialectName::Postgres | DialectName::Ansi);
-    // `$` may quote text in which case counts.
-    let plain = sources
-        .iter()
-        .all(|source| !source.text.contains(['"', '$']));
-    if !(folds && plain) {
+    if !folds {
         return loaded;
     }
     let sources: Vec<Source> = sources
@@ -37,30 +33,12 @@ pub(super) fn load(
     }
 }
 
-/// A text in lower case, but for what stands between quotes and in comments; every byte stays in its
-/// place.
+/// A text whose names and keywords are in lower case, where nothing quotes them; every byte stays in its place.
 fn folded(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        // What is skipped ends where its end is found, or with the text. A doubled quote closes and
-        // opens again, which comes to the same.
-        let skipped = [("'", "'"), ("--", "\n"), ("/*", "*/")]
-            .iter()
-            .find_map(|(start, end)| {
-                let inner = rest.strip_prefix(start)?;
-                let length = inner.find(end).map(|at| start.len() + at + end.len());
-                Some(length.unwrap_or(rest.len()))
-            });
-        match skipped {
-            Some(length) => {
-                folded.push_str(&rest[..length]);
-                rest = &rest[length..];
-            }
-            None => {
-                folded.push(first.to_ascii_lowercase());
-                rest = &rest[first.len_utf8()..];
-            }
+    let mut folded = text.to_owned();
+    for token in Lexer::new(text, LexerRules::of(Some(DialectName::Postgres))) {
+        if token.kind == TokenKind::Word {
+            folded[token.start.offset..token.end()].make_ascii_lowercase();
         }
     }
     folded
@@ -79,10 +57,14 @@ mod tests {
             "-- It's\ncreate table flights (meal char /* B' */ check (meal in ('It''s B', 'L')))"
         );
         assert_eq!(folded("A 'B"), "a 'B");
+        assert_eq!(
+            folded("A \"B\" DEFAULT $$ C $$ || E'\\'D'"),
+            "a \"B\" default $$ C $$ || E'\\'D'"
+        );
     }
 
     #[test]
-    fn only_postgres_folds_and_only_where_nothing_is_quoted() {
+    fn only_postgres_folds_and_only_names_without_quotes() {
         let name_of = |text: &str, engine: Option<Engine>| {
             let source = Source {
                 name: "schema.sql".to_owned(),
@@ -97,5 +79,7 @@ mod tests {
         assert_eq!(name_of(plain, None), "Flights");
         let quoted = "CREATE TABLE \"Flights\" (Id INT)";
         assert_eq!(name_of(quoted, Some(Engine::Postgres)), "Flights");
+        let elsewhere = "CREATE TABLE Flights (\"Id\" INT)";
+        assert_eq!(name_of(elsewhere, Some(Engine::Postgres)), "flights");
     }
 }

@@ -7,6 +7,7 @@ use isobath_emit::{Suite, writer};
 use isobath_exec::Engine;
 use isobath_rows::query::confirm;
 use isobath_rows::query::job::{CoverageOutcome, TargetStatus};
+use isobath_rows::query::mutation::QueryMutantStatus;
 use isobath_rows::query::overview::overview;
 use isobath_rows::query::print::{self, CoveredQuery, PrintRemark, PrintResult};
 use isobath_rows::query::target::QueryTarget;
@@ -31,7 +32,7 @@ pub(crate) fn targets(options: &QueryOptions, terminal: &Terminal) -> Exit {
         let (loaded, _) = load(options, terminal)?;
         let mut exit = syntax(&loaded);
         let cover = cover(options, terminal, &loaded, None)?;
-        for Queries { source, given } in read::read(options.query_paths())? {
+        for Queries { source, given } in read::read(options.query_paths(), loaded.dialect)? {
             for given in given {
                 match cover.targets(&given, &source) {
                     Ok(targets) => {
@@ -70,16 +71,20 @@ fn all(options: &QueryOptions, terminal: &Terminal) -> Result<Exit, QueryRunErro
     let (loaded, sources) = load(options, terminal)?;
     let mut exit = syntax(&loaded);
     let engine = engine(options, loaded.dialect);
-    let cover = cover(options, terminal, &loaded, engine)?;
-    let queries = read::read(options.query_paths())?;
+    let mut cover = cover(options, terminal, &loaded, engine)?;
+    let queries = read::read(options.query_paths(), loaded.dialect)?;
     summary::head(options, &loaded, &sources, terminal);
 
     let mut engines = Engines::new(&options.test_db);
     let stored = confirm::fixture_schema(&loaded.schema, !options.ignore_constraints);
     if let Some(engine) = engine {
-        for (sql, why) in confirm::prepare(&stored, engines.database(engine)?)? {
+        let refused = confirm::prepare(&stored, engines.database(engine)?)?;
+        for (sql, why) in &refused {
             terminal.complain(&format!("error: {engine} rejects `{sql}`: {why}"));
             exit = exit.max(Exit::Usage);
+        }
+        if !refused.is_empty() {
+            cover.missing = confirm::missing_tables(&stored, engines.database(engine)?)?;
         }
         if let Some(clock) = print::clock(&stored, engine.dialect()) {
             engines.database(engine)?.execute_required(&clock)?;
@@ -184,7 +189,10 @@ fn cover<'r>(
     loaded: &'r LoadedSchema,
     engine: Option<Engine>,
 ) -> Result<QueryCoverage<'r>, QueryRunError> {
-    let targets = options.targets.as_ref().map(|path| read::targets(path));
+    let targets = options
+        .targets
+        .as_ref()
+        .map(|path| read::targets(path, loaded.dialect));
     Ok(QueryCoverage {
         options,
         terminal,
@@ -192,6 +200,7 @@ fn cover<'r>(
         written: loaded.dialect,
         engine,
         targets: targets.transpose()?,
+        missing: Vec::new(),
     })
 }
 
@@ -231,7 +240,7 @@ impl QueryRun<'_> {
     ) -> Result<Exit, QueryRunError> {
         let cover = self.cover;
         let started = Instant::now();
-        let targets = match cover.targets(given, source) {
+        let mut targets = match cover.targets(given, source) {
             Ok(targets) => targets,
             Err(problem) => {
                 cover.complain(given, source, &problem);
@@ -247,14 +256,18 @@ impl QueryRun<'_> {
                 return Ok(Exit::Usage);
             }
         };
-        let mut outcome = match cover.engine {
-            Some(engine) => cover.find(given, &targets, Some(engines.database(engine)?))?,
-            None => cover.find(given, &targets, None)?,
+        let stored = self.setting.schema;
+        let mut outcome = match (cover.not_run(given, &targets), cover.engine) {
+            (Some(outcome), _) => outcome,
+            (None, Some(engine)) => {
+                cover.find(given, &targets, stored, Some(engines.database(engine)?))?
+            }
+            (None, None) => cover.find(given, &targets, stored, None)?,
         };
+        let mutants = cover.mutate(given, &mut targets, &mut outcome);
         let millis = started.elapsed().as_secs_f64() * 1e3;
         let mut exit = Exit::Clean;
         if let Some(engine) = cover.engine {
-            let stored = self.setting.schema;
             let database = engines.database(engine)?;
             for said in cover.confirm(given, &targets, &mut outcome, stored, database)? {
                 cover.terminal.complain(&said);
@@ -263,9 +276,13 @@ impl QueryRun<'_> {
             }
         }
         if cover.options.json {
-            cover
-                .terminal
-                .object(&summary::object(&given.id, &targets, &outcome, millis));
+            cover.terminal.object(&summary::object(
+                &given.id,
+                &targets,
+                &outcome,
+                mutants.as_ref(),
+                millis,
+            ));
         }
         for problem in cover.unsupported(given, source, &outcome) {
             cover.complain(given, source, &problem);
@@ -275,7 +292,21 @@ impl QueryRun<'_> {
         view.millis = millis;
         if !cover.options.json {
             summary::query(&view, self.width, cover.terminal);
+            if let Some(mutants) = &mutants {
+                summary::mutants(mutants, cover.terminal);
+            }
         }
+        let survivors = mutants.iter().flat_map(|mutants| mutants.survivors());
+        let survivors = survivors.map(|(mutant, status)| {
+            let (id, said) = (&given.id, &mutant.description);
+            match status {
+                QueryMutantStatus::Unsupported { why } => {
+                    format!("{id}: mutant not evaluated: {said}: {why}")
+                }
+                _ => format!("{id}: mutant alive: {said}"),
+            }
+        });
+        self.report.notes.extend(survivors);
         self.report.queries.push(view);
         Ok(exit)
     }

@@ -2,6 +2,7 @@
 
 use isobath_emit::report::query::{QueryReport, QueryView, StatusView, TargetView};
 use isobath_rows::query::job::{CoverageOutcome, TargetStatus};
+use isobath_rows::query::mutation::MutationAnalysis;
 use isobath_rows::query::target::QueryTarget;
 use isobath_sql::ddl::{LoadedSchema, Source};
 use serde_json::json;
@@ -19,6 +20,7 @@ pub(crate) fn object(
     id: &str,
     targets: &[QueryTarget],
     outcome: &CoverageOutcome,
+    mutants: Option<&MutationAnalysis>,
     millis: f64,
 ) -> String {
     let open = outcome.statuses.iter().zip(targets);
@@ -31,7 +33,7 @@ pub(crate) fn object(
             _ => json!({ "sql": target.sql }),
         })
         .collect();
-    let object = json!({
+    let mut object = json!({
         "id": id,
         "targets": targets.len(),
         "covered": outcome.covered(),
@@ -41,7 +43,48 @@ pub(crate) fn object(
         "evaluations": outcome.evaluations,
         "millis": (millis * 1e3).round() / 1e3,
     });
+    if let Some(mutants) = mutants {
+        let counts = mutants.counts();
+        let survivors = mutants.survivors().map(|(mutant, _)| {
+            json!({
+                "operator": mutant.operator.to_string(),
+                "description": mutant.description,
+                "sql": mutant.sql,
+            })
+        });
+        object["mutants"] = json!({
+            "killed": counts.killed,
+            "equivalent": counts.equivalent,
+            "alive": counts.alive,
+            "unsupported": counts.unsupported,
+            "survivors": survivors.collect::<Vec<_>>(),
+        });
+    }
     object.to_string()
+}
+
+/// What became of the mutants of a query.
+pub(crate) fn mutants(analysis: &MutationAnalysis, terminal: &Terminal) {
+    let counts = analysis.counts();
+    let mut line = format!(
+        "    {} of {} mutants killed",
+        counts.killed,
+        analysis.mutants.len()
+    );
+    let others = [
+        (counts.equivalent, "proven equivalent"),
+        (counts.alive, "alive"),
+        (counts.unsupported, "not evaluated"),
+    ];
+    for (count, what) in others.into_iter().filter(|(count, _)| *count > 0) {
+        line.push_str(&format!(", {count} {what}"));
+    }
+    let survive = counts.alive + counts.unsupported > 0;
+    terminal.say(if survive { Tone::Warning } else { Tone::Good }, &line);
+    for (mutant, _) in analysis.survivors().take(SHOWN) {
+        let line = format!("      alive: {}: {}", mutant.operator, mutant.description);
+        terminal.say(Tone::Warning, &line);
+    }
 }
 
 /// What is about to happen.

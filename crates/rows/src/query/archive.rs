@@ -9,6 +9,7 @@ use super::construct::{SolverContext, complete};
 use super::job::TargetStatus;
 use super::minimize::is_monotone;
 use super::target::QueryTarget;
+use super::unread;
 
 /// How far a target is that we cannot evaluate over a candidate.
 const UNKNOWN: f64 = 1e9;
@@ -128,18 +129,24 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// Asks about the targets that we cannot read, over what was found for others.
+    /// Asks about the targets that we cannot read, over what was found for others and over a few rows of their
+    /// tables.
     pub(super) fn ask_about_unread(&mut self) {
         for target in 0..self.targets.len() {
             if self.targets[target].query.is_ok() || self.judge.is_none() {
                 continue;
             }
-            for number in 0..self.found.len() {
-                let candidate = self.found[number].clone();
-                if self.covers(target, &candidate) {
-                    self.statuses[target] = Some(TargetStatus::Covered(number));
-                    break;
-                }
+            let found = (0..self.found.len()).find(|number| {
+                let candidate = self.found[*number].clone();
+                self.covers(target, &candidate)
+            });
+            if let Some(number) = found {
+                self.statuses[target] = Some(TargetStatus::Covered(number));
+                continue;
+            }
+            let trials = unread::candidates(&self.targets[target], self.context);
+            if let Some(candidate) = trials.into_iter().find(|of| self.covers(target, of)) {
+                self.keep(target, candidate);
             }
         }
     }

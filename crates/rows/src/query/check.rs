@@ -161,7 +161,12 @@ fn coverage(
         // Targets that nobody can make again are run as they were.
         None => before
             .iter()
-            .map(|target| ((*target).clone(), parameter::numbers(&target.sql)))
+            .map(|target| {
+                (
+                    (*target).clone(),
+                    parameter::numbers(&target.sql, DialectName::Ansi),
+                )
+            })
             .collect(),
     };
     let dialect = database.dialect();

@@ -1,6 +1,7 @@
 //! Confirms targets on a real database: only a target that returns a row there counts as covered.
 
 use isobath_exec::{Database, DatabaseError, StatementOutcome};
+use isobath_sql::lex::{Lexer, LexerRules, TokenKind};
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{ConstraintKind, Filled};
 use isobath_sql::{DialectName, Row, Schema, render};
@@ -73,6 +74,26 @@ pub fn prepare(
         }
     }
     Ok(refused)
+}
+
+/// The tables of a schema that the engine does not have.
+///
+/// # Errors
+///
+/// When the connection is lost.
+pub fn missing_tables(
+    schema: &Schema,
+    database: &mut dyn Database,
+) -> Result<Vec<usize>, DatabaseError> {
+    let mut missing = Vec::new();
+    for (table, of) in schema.tables.iter().enumerate() {
+        let name = render::table_name(of, database.dialect());
+        let sql = format!("SELECT 1 FROM {name} WHERE 1 = 0");
+        if database.query(&sql)?.is_err() {
+            missing.push(table);
+        }
+    }
+    Ok(missing)
 }
 
 /// Stops the clock of a connection, as far as the engine lets us: what NOW answers is then as in memory.
@@ -208,47 +229,24 @@ pub(super) fn load_fixture(
 /// A target with ANSI quotes as another dialect reads it, tables spelled as the schema spells them.
 pub fn quote_identifiers(sql: &str, schema: &Schema, dialect: DialectName) -> String {
     let mut spelled = String::with_capacity(sql.len());
-    let mut rest = sql.chars().peekable();
-    while let Some(c) = rest.next() {
-        match c {
-            '\'' => {
-                spelled.push(c);
-                for inner in rest.by_ref() {
-                    spelled.push(inner);
-                    // A doubled quote closes and opens again, which comes to the same.
-                    if inner == '\'' {
-                        break;
-                    }
-                }
-            }
-            '"' => {
-                let mut name = String::new();
-                while let Some(inner) = rest.next() {
-                    if inner == '"' {
-                        if rest.peek() == Some(&'"') {
-                            rest.next();
-                        } else {
-                            break;
-                        }
-                    }
-                    name.push(inner);
-                }
-                if let Some(table) = schema.table_index(&name) {
-                    name.clone_from(&schema.tables[table].name);
-                }
-                let quote = if dialect == DialectName::MySql {
-                    '`'
-                } else {
-                    '"'
-                };
-                let doubled = name.replace(quote, &format!("{quote}{quote}"));
-                spelled.push(quote);
-                spelled.push_str(&doubled);
-                spelled.push(quote);
-            }
-            _ => spelled.push(c),
+    let mut copied = 0;
+    for token in Lexer::new(sql, LexerRules::of(Some(DialectName::Ansi))) {
+        let quoted = token
+            .text
+            .strip_prefix('"')
+            .and_then(|text| text.strip_suffix('"'));
+        let (TokenKind::Quoted, Some(quoted)) = (token.kind, quoted) else {
+            continue;
+        };
+        let mut name = quoted.replace("\"\"", "\"");
+        if let Some(table) = schema.table_index(&name) {
+            name.clone_from(&schema.tables[table].name);
         }
+        spelled.push_str(&sql[copied..token.start.offset]);
+        spelled.push_str(&render::identifier(&name, dialect));
+        copied = token.end();
     }
+    spelled.push_str(&sql[copied..]);
     spelled
 }
 
@@ -259,10 +257,10 @@ mod tests {
     #[test]
     fn quoted_names_follow_the_dialect() {
         let schema = Schema::default();
-        let sql = r#"SELECT "A" FROM t WHERE b = 'it''s "x"'"#;
+        let sql = r#"SELECT "A b" FROM t WHERE b = 'it''s "x"'"#;
         assert_eq!(
             quote_identifiers(sql, &schema, DialectName::MySql),
-            r#"SELECT `A` FROM t WHERE b = 'it''s "x"'"#
+            r#"SELECT `A b` FROM t WHERE b = 'it''s "x"'"#
         );
     }
 }

@@ -59,6 +59,12 @@ pub enum UncoveredReason {
         /// What the database did.
         actual: String,
     },
+    /// The database refused to create a table that the query reads.
+    #[error("not run: the engine has no table `{table}`, because it refused its CREATE TABLE")]
+    NotRun {
+        /// The table.
+        table: String,
+    },
 }
 
 impl UncoveredReason {
@@ -66,7 +72,10 @@ impl UncoveredReason {
     pub fn unsupported_function(&self) -> Option<&str> {
         match self {
             Self::Unsupported(unsupported) => unsupported.function.as_deref(),
-            Self::NotFound | Self::Unresolved(_) | Self::EngineDisagrees { .. } => None,
+            Self::NotFound
+            | Self::Unresolved(_)
+            | Self::EngineDisagrees { .. }
+            | Self::NotRun { .. } => None,
         }
     }
 }

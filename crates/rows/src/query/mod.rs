@@ -17,12 +17,14 @@ pub mod construct;
 pub mod fixture;
 pub mod job;
 mod minimize;
+pub mod mutation;
 pub mod overview;
 pub mod parameter;
 pub mod placeholders;
 pub mod print;
 mod search;
 pub mod target;
+mod unread;
 
 #[cfg(test)]
 mod tests;

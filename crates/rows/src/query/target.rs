@@ -25,7 +25,8 @@ pub struct QueryTarget {
 impl QueryTarget {
     /// Reads a target that stands for itself; `syntax` is how it is written.
     pub fn read(sql: &str, rule: &str, says: &str, schema: &Schema, syntax: DialectName) -> Self {
-        Self::with_parameters(sql, rule, says, parameter::numbers(sql), schema, syntax)
+        let parameters = parameter::numbers(sql, syntax);
+        Self::with_parameters(sql, rule, says, parameters, schema, syntax)
     }
 
     /// A target that a criterion made of a query in this dialect.
@@ -44,7 +45,8 @@ impl QueryTarget {
         }
     }
 
-    fn with_parameters(
+    /// Reads a target; `parameters` says which of the covered query's each of its parameters is.
+    pub(super) fn with_parameters(
         sql: &str,
         rule: &str,
         says: &str,

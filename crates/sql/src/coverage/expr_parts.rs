@@ -224,7 +224,7 @@ fn is_guard(function: &Function) -> bool {
     )
 }
 
-fn contains_aggregate(expr: &Expr) -> bool {
+pub(crate) fn contains_aggregate(expr: &Expr) -> bool {
     struct FindColumn(usize);
     impl TreeVisitor for FindColumn {
         fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {

@@ -103,7 +103,7 @@ pub(super) fn mark(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
 }
 
 /// Removes the marks from printed SQL and returns the indices in order of appearance.
-pub(super) fn unmark(sql: &str) -> (String, Vec<usize>) {
+pub(crate) fn unmark(sql: &str) -> (String, Vec<usize>) {
     let mut text = String::with_capacity(sql.len());
     let mut indices = Vec::new();
     let mut rest = sql;

@@ -19,7 +19,7 @@ use crate::dialect::DialectName;
 const MAX_OPERATORS: usize = 500;
 
 /// Parses the one statement of a text and returns the query by which it reads.
-pub(super) fn query(text: &str, dialect: DialectName) -> Result<Query, TargetError> {
+pub(crate) fn query(text: &str, dialect: DialectName) -> Result<Query, TargetError> {
     let sqlite = dialect == DialectName::Sqlite;
     if let Some((line, column)) = parameter::marked(text) {
         return Err(TargetError::Syntax {
@@ -218,17 +218,17 @@ fn from_query(query: Query) -> Result<Query, TargetError> {
 }
 
 /// `*`.
-pub(super) fn wildcard() -> SelectItem {
+pub(crate) fn wildcard() -> SelectItem {
     SelectItem::Wildcard(WildcardAdditionalOptions::default())
 }
 
 /// A query of nothing but a SELECT.
-pub(super) fn plain(select: Select) -> Query {
+pub(crate) fn plain(select: Select) -> Query {
     from_body(SetExpr::Select(Box::new(select)))
 }
 
 /// A query of nothing but a body.
-pub(super) fn from_body(body: SetExpr) -> Query {
+pub(crate) fn from_body(body: SetExpr) -> Query {
     Query {
         with: None,
         body: Box::new(body),
@@ -244,7 +244,7 @@ pub(super) fn from_body(body: SetExpr) -> Query {
 }
 
 /// A SELECT of the usual three clauses.
-pub(super) fn select(
+pub(crate) fn select(
     projection: Vec<SelectItem>,
     from: Vec<TableWithJoins>,
     selection: Option<Expr>,

@@ -1,8 +1,8 @@
 //! Detects the dialect of a text by constructs that only one database has.
 
 use super::Source;
-use super::lex::{Lexer, LexerRules, Token, TokenKind};
 use crate::dialect::DialectName;
+use crate::lex::{Lexer, LexerRules, Token, TokenKind};
 
 /// A construct that gives a dialect away.
 struct DialectClue {

@@ -6,13 +6,13 @@ use rustc_hash::FxHashMap;
 use sqlparser::ast::{Ident, ObjectName};
 use sqlparser::tokenizer::Span;
 
-use super::lex::{LexerRules, Position};
 use super::parse::SyntaxError;
 use super::repair::RemovedSyntax;
 use super::split::{self, Statement};
 use super::{LoadedSchema, Source, detect_dialect};
 use crate::dialect::DialectName;
 use crate::expr::{ColumnRef, Expr};
+use crate::lex::{LexerRules, Position};
 use crate::limitation::{Limitation, Severity, SourceLocation};
 use crate::schema::{Column, Constraint, ConstraintKind, ForeignKey, Schema, Table};
 use crate::syntax::{NameResolver, UnsupportedSyntax, last_part};

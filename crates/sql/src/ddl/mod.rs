@@ -10,7 +10,6 @@ mod apply;
 mod constraints;
 mod detect_dialect;
 mod excerpt;
-pub(crate) mod lex;
 mod load;
 mod migration_order;
 pub(crate) mod parse;

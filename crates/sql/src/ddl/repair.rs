@@ -8,8 +8,8 @@ mod edits;
 
 use std::ops::Range;
 
-use super::lex::{Lexer, LexerRules, Position, Token, TokenKind};
 use crate::dialect::DialectName;
+use crate::lex::{Lexer, LexerRules, Position, Token, TokenKind};
 use crate::limitation::Severity;
 
 pub(super) use alter::alter_table;

@@ -1,6 +1,6 @@
 //! Splits a text into statements, each with its location and without comments.
 
-use super::lex::{Lexer, LexerRules, Position, Token, TokenKind};
+use crate::lex::{Lexer, LexerRules, Position, Token, TokenKind};
 
 /// One statement of a source.
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@ mod statements;
 
 use std::path::{Path, PathBuf};
 
+use isobath_sql::DialectName;
 use isobath_sql::ddl::Source;
 
 use super::error::QueryRunError;
@@ -44,12 +45,13 @@ pub(crate) struct Queries {
 /// When a path cannot be read or has no query.
 pub(crate) fn read<'p>(
     paths: impl Iterator<Item = &'p PathBuf>,
+    dialect: DialectName,
 ) -> Result<Vec<Queries>, QueryRunError> {
     let mut all = Vec::new();
     for path in paths {
         let before = all.len();
         for source in sources(path)? {
-            let given = queries(&source);
+            let given = queries(&source, dialect);
             all.push(Queries { source, given });
         }
         if all[before..].iter().all(|queries| queries.given.is_empty()) {
@@ -131,7 +133,7 @@ fn has(path: &Path, extension: &str) -> bool {
 }
 
 /// The queries of a text, by the kind of its file.
-fn queries(source: &Source) -> Vec<QueryText> {
+fn queries(source: &Source, dialect: DialectName) -> Vec<QueryText> {
     let path = Path::new(&source.name);
     if has(path, "jsonl") || source.text.trim_start().starts_with('{') {
         return records::read(&source.text);
@@ -139,7 +141,7 @@ fn queries(source: &Source) -> Vec<QueryText> {
     if has(path, "rs") {
         return rust::read(&source.text, &stem(&source.name));
     }
-    statements::read(&source.text, &stem(&source.name))
+    statements::read(&source.text, &stem(&source.name), dialect)
 }
 
 /// Targets of a file, for one query or for all of them.
@@ -147,14 +149,14 @@ fn queries(source: &Source) -> Vec<QueryText> {
 /// # Errors
 ///
 /// When the path cannot be read.
-pub(crate) fn targets(path: &Path) -> Result<Targets, InputError> {
+pub(crate) fn targets(path: &Path, dialect: DialectName) -> Result<Targets, InputError> {
     let mut found = Targets::default();
     for source in sources(path)? {
         if source.text.trim_start().starts_with('{') {
             found.ansi = true;
             found.lines.extend(records::targets(&source.text));
         } else {
-            let statements = statements::read(&source.text, "");
+            let statements = statements::read(&source.text, "", dialect);
             found.lines.extend(
                 statements
                     .into_iter()

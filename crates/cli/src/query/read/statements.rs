@@ -1,22 +1,19 @@
 //! Reads the statements of SQL text, and the names given by comments.
 
+use isobath_sql::DialectName;
+use isobath_sql::lex::{Lexer, LexerRules, TokenKind};
+
 use super::QueryText;
 
 /// The statements of a text.
 ///
 /// A statement is named by `-- name: x` before it (sqlc, aiosql), by the comment line right above
 /// it, by its file when it is the only one there (sqlx), and otherwise by file and line.
-pub(super) fn read(text: &str, file: &str) -> Vec<QueryText> {
+pub(super) fn read(text: &str, file: &str, dialect: DialectName) -> Vec<QueryText> {
     let mut found: Vec<QueryText> = Vec::new();
-    let mut reader = StatementReader {
-        text,
-        at: 0,
-        start: None,
-        name: StatementName::default(),
-    };
     let mut line = 1;
     let mut counted = 0;
-    while let Some((start, end, name)) = reader.statement() {
+    for (start, end, name) in statements(text, dialect) {
         line += text[counted..start].matches('\n').count() as u64;
         counted = start;
         let before = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
@@ -75,98 +72,42 @@ impl StatementName {
     }
 }
 
-struct StatementReader<'a> {
-    text: &'a str,
-    at: usize,
-    start: Option<usize>,
-    name: StatementName,
-}
-
-impl StatementReader<'_> {
-    /// The next statement: where it starts and ends, and its name.
-    fn statement(&mut self) -> Option<(usize, usize, Option<String>)> {
-        let bytes = self.text.as_bytes();
-        while self.at < bytes.len() {
-            let rest = &self.text[self.at..];
-            let length = match bytes[self.at] {
-                b'-' if rest.starts_with("--") => self.line_comment(rest),
-                b'#' if self.start.is_none() => self.line_comment(rest),
-                b'/' if rest.starts_with("/*") => {
-                    let length = rest.find("*/").map_or(rest.len(), |end| end + 2);
-                    if self.is_heading() {
-                        self.name.comment(&rest[..length]);
-                    }
-                    length
-                }
-                quote @ (b'\'' | b'"' | b'`') => {
-                    self.start.get_or_insert(self.at);
-                    let closing = bytes[self.at + 1..].iter().position(|byte| *byte == quote);
-                    closing.map_or(rest.len(), |end| end + 2)
-                }
-                b'$' if dollar_tag(rest).is_some() => {
-                    self.start.get_or_insert(self.at);
-                    let tag = dollar_tag(rest).unwrap_or_default();
-                    let closing = rest[tag.len()..].find(tag);
-                    closing.map_or(rest.len(), |end| end + 2 * tag.len())
-                }
-                b';' => {
-                    let end = self.at;
-                    self.at += 1;
-                    let name = self.name.take();
-                    if let Some(start) = self.start.take() {
-                        return Some((start, end, name));
-                    }
-                    continue;
-                }
-                b'\n' if self.start.is_none() && blank_line(&rest[1..]) => {
-                    // A comment that stands apart is not about the next statement.
-                    self.name.above = None;
-                    1
-                }
-                byte => {
-                    if !byte.is_ascii_whitespace() {
-                        self.start.get_or_insert(self.at);
-                    }
-                    rest.chars().next().map_or(1, char::len_utf8)
-                }
-            };
-            self.at += length.max(1);
+/// Where the statements of a text start and end, and their names.
+fn statements(text: &str, dialect: DialectName) -> Vec<(usize, usize, Option<String>)> {
+    let mut found = Vec::new();
+    let mut name = StatementName::default();
+    let mut start = None;
+    let mut read = 0;
+    let rules = LexerRules::of(Some(dialect)).without_version_comments();
+    for token in Lexer::new(text, rules) {
+        let at = token.start.offset;
+        if start.is_none() && has_blank_line(&text[read..at]) {
+            // A comment that stands apart is not about the next statement.
+            name.above = None;
         }
-        let start = self.start.take()?;
-        Some((start, bytes.len(), self.name.take()))
-    }
-
-    fn line_comment(&mut self, rest: &str) -> usize {
-        let comment = rest.lines().next().unwrap_or("");
-        if self.is_heading() {
-            self.name.comment(comment);
+        if token.is_symbol(";") {
+            let name = name.take();
+            found.extend(start.take().map(|start| (start, at, name)));
+        } else if token.kind != TokenKind::Comment {
+            start.get_or_insert(at);
+        } else if start.is_none() && begins_line(text, at) {
+            name.comment(token.text);
         }
-        comment.len()
+        read = token.end();
     }
-
-    /// Whether a comment here is about the statement that follows: it stands outside of statements,
-    /// and not behind the end of one.
-    fn is_heading(&self) -> bool {
-        let line = self.text[..self.at].rfind('\n').map_or(0, |end| end + 1);
-        self.start.is_none() && self.text[line..self.at].trim().is_empty()
-    }
+    found.extend(start.map(|start| (start, text.len(), name.take())));
+    found
 }
 
-fn blank_line(rest: &str) -> bool {
-    rest.contains('\n')
-        && rest
-            .lines()
-            .next()
-            .is_none_or(|line| line.trim().is_empty())
+/// Whether nothing stands before a place on its line: a comment there is not about what ends before it.
+fn begins_line(text: &str, at: usize) -> bool {
+    let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    text[line..at].trim().is_empty()
 }
 
-/// `$tag$` at the beginning of a text; `$1` is none.
-fn dollar_tag(rest: &str) -> Option<&str> {
-    let end = rest[1..].find('$')? + 2;
-    let name = &rest[1..end - 1];
-    let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_')
-        && !name.starts_with(|c: char| c.is_ascii_digit());
-    plain.then(|| &rest[..end])
+/// Whether white space between two tokens has an empty line in it.
+fn has_blank_line(gap: &str) -> bool {
+    gap.matches('\n').count() > 1
 }
 
 /// sqlc's own calls as plain SQL, with blanks so that nothing after them moves.
@@ -197,7 +138,7 @@ mod tests {
     use super::*;
 
     fn names(text: &str) -> Vec<(String, u64, String)> {
-        read(text, "q")
+        read(text, "q", DialectName::Postgres)
             .into_iter()
             .map(|given| (given.id, given.line, given.sql.trim_start().to_owned()))
             .collect()
@@ -251,10 +192,20 @@ mod tests {
     }
 
     #[test]
+    fn quotes_and_comments_are_those_of_the_dialect() {
+        let escaped = r"SELECT 'it\'s; fine'; # not; here
+SELECT 2";
+        let ends = |dialect| read(escaped, "q", dialect).len();
+        assert_eq!(ends(DialectName::MySql), 2);
+        let nested = "SELECT 1 /* a /* b; */ c; */ + 2; SELECT E'\\';'";
+        assert_eq!(read(nested, "q", DialectName::Postgres).len(), 2);
+    }
+
+    #[test]
     fn what_sqlc_adds_to_sql_becomes_plain_parameters() {
         let text =
             "SELECT sqlc.embed(u) FROM u WHERE a = sqlc.arg('city') AND b IN (sqlc.slice(ids))";
-        let sql = &read(text, "q")[0].sql;
+        let sql = &read(text, "q", DialectName::Postgres)[0].sql;
         assert_eq!(sql.len(), text.len());
         let words: Vec<&str> = sql.split_whitespace().collect();
         assert_eq!(

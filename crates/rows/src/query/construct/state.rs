@@ -369,6 +369,8 @@ impl<'a> ConstructionState<'a> {
             Expr::Parameter(number) => {
                 self.parameter(*number);
             }
+            // Its columns are those of the query's row, which means nothing among cells.
+            Expr::Opaque { .. } => *expr = free(),
             _ => {
                 for child in expr.children_mut() {
                     self.rewrite(child, env, select);

@@ -254,6 +254,9 @@ pub(super) fn rebind(state: &mut ConstructionState<'_>, expr: &mut Expr, env: &E
         }
         return;
     }
+    if let Expr::Opaque { .. } = expr {
+        *expr = free();
+    }
     for child in expr.children_mut() {
         rebind(state, child, env);
     }

@@ -4,8 +4,8 @@ use super::{
     Edits, ElementKind, NON_UNIQUE, RemovedSyntax, TableText, anywhere, column, constraint,
     element_kind, elements, is_index, matching, removed, tokens,
 };
-use crate::ddl::lex::Token;
 use crate::dialect::DialectName;
+use crate::lex::Token;
 use crate::limitation::Severity;
 
 /// The actions of an ALTER TABLE, each as a statement of its own.

@@ -1,4 +1,5 @@
-//! A tolerant lexer that knows just enough of every dialect to find where statements end.
+//! The one scanner of SQL text: a tolerant lexer that knows just enough of every dialect to tell strings, names and
+//! comments from the rest.
 //!
 //! `sqlparser` tokenizes one statement at a time and stops at the first thing it
 //! does not like; a dump must be cut into statements before that.
@@ -7,18 +8,18 @@ use crate::dialect::DialectName;
 
 /// A position in a text: byte offset, and line and column counted from one in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Position {
+pub struct Position {
     /// Bytes before it.
-    pub(crate) offset: usize,
+    pub offset: usize,
     /// Line, from 1.
-    pub(crate) line: u64,
+    pub line: u64,
     /// Column in characters, from 1.
-    pub(crate) column: u64,
+    pub column: u64,
 }
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TokenKind {
+pub enum TokenKind {
     /// A keyword or a plain identifier.
     Word,
     /// An identifier in double quotes, backquotes or brackets, or MySQL text in double quotes.
@@ -35,37 +36,38 @@ pub(crate) enum TokenKind {
 
 /// One token.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Token<'a> {
+pub struct Token<'a> {
     /// What it is.
-    pub(crate) kind: TokenKind,
+    pub kind: TokenKind,
     /// Its text.
-    pub(crate) text: &'a str,
+    pub text: &'a str,
     /// Where it starts.
-    pub(crate) start: Position,
+    pub start: Position,
 }
 
 impl Token<'_> {
     /// Whether this is a keyword, in any case.
-    pub(crate) fn is(&self, word: &str) -> bool {
+    pub fn is(&self, word: &str) -> bool {
         self.kind == TokenKind::Word && self.text.eq_ignore_ascii_case(word)
     }
 
     /// Whether this is a symbol.
-    pub(crate) fn is_symbol(&self, symbol: &str) -> bool {
+    pub fn is_symbol(&self, symbol: &str) -> bool {
         self.kind == TokenKind::Symbol && self.text == symbol
     }
 
     /// The byte after its last.
-    pub(crate) fn end(&self) -> usize {
+    pub fn end(&self) -> usize {
         self.start.offset + self.text.len()
     }
 }
 
 /// How strings and comments are written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LexerRules {
+pub struct LexerRules {
     backslash: bool,
     hash_comments: bool,
+    hash_lines: bool,
     nested_comments: bool,
     dollar_quotes: bool,
     version_comments: bool,
@@ -73,21 +75,31 @@ pub(crate) struct LexerRules {
 
 impl LexerRules {
     /// The rules of a dialect; without one, those under which no dump derails.
-    pub(crate) fn of(dialect: Option<DialectName>) -> Self {
+    pub fn of(dialect: Option<DialectName>) -> Self {
         let mysql = dialect == Some(DialectName::MySql);
         Self {
             backslash: mysql,
             hash_comments: mysql,
+            // `#` begins operators of PostgreSQL.
+            hash_lines: dialect != Some(DialectName::Postgres),
             nested_comments: dialect == Some(DialectName::Postgres),
             dollar_quotes: !mysql && dialect != Some(DialectName::Sqlite),
             version_comments: mysql || dialect.is_none(),
+        }
+    }
+
+    /// The same rules, under which what MySQL executes in comments is a comment.
+    pub fn without_version_comments(self) -> Self {
+        Self {
+            version_comments: false,
+            ..self
         }
     }
 }
 
 /// Reads tokens from a text.
 #[derive(Clone, Debug)]
-pub(crate) struct Lexer<'a> {
+pub struct Lexer<'a> {
     text: &'a str,
     rules: LexerRules,
     at: Position,
@@ -96,7 +108,7 @@ pub(crate) struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     /// Starts at the beginning, past a byte-order mark.
-    pub(crate) fn new(text: &'a str, rules: LexerRules) -> Self {
+    pub fn new(text: &'a str, rules: LexerRules) -> Self {
         let mut lexer = Self {
             text,
             rules,
@@ -114,17 +126,17 @@ impl<'a> Lexer<'a> {
     }
 
     /// Where the next token is looked for.
-    pub(crate) fn position(&self) -> Position {
+    pub fn position(&self) -> Position {
         self.at
     }
 
     /// Everything not read yet.
-    pub(crate) fn rest(&self) -> &'a str {
+    pub fn rest(&self) -> &'a str {
         &self.text[self.at.offset..]
     }
 
     /// Takes the rest of the line, without its end.
-    pub(crate) fn take_line(&mut self) -> &'a str {
+    pub fn take_line(&mut self) -> &'a str {
         let rest = self.rest();
         let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
         self.advance(line.len());
@@ -132,7 +144,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Skips white space.
-    pub(crate) fn skip_space(&mut self) {
+    pub fn skip_space(&mut self) {
         let rest = self.rest();
         let blank = rest
             .find(|c: char| !c.is_whitespace() && c != '\0')
@@ -141,7 +153,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Moves on by so many bytes, which must end at a character.
-    pub(crate) fn advance(&mut self, bytes: usize) {
+    pub fn advance(&mut self, bytes: usize) {
         let end = self.at.offset + bytes;
         for c in self.text[self.at.offset..end].chars() {
             if c == '\n' {
@@ -160,7 +172,7 @@ impl<'a> Lexer<'a> {
         let first = rest.chars().next()?;
         let found = match first {
             '-' if bytes.get(1) == Some(&b'-') => (TokenKind::Comment, line_length(rest)),
-            '#' if self.rules.hash_comments || self.at_line_start() => {
+            '#' if self.rules.hash_comments || self.rules.hash_lines && self.at_line_start() => {
                 (TokenKind::Comment, line_length(rest))
             }
             '/' if bytes.get(1) == Some(&b'*') => {
