@@ -447,15 +447,14 @@ impl Mutator<'_> {
             _ => return,
         };
         let constraint = constraint.clone();
-        let kinds: [(fn(JoinConstraint) -> JoinOperator, &str); 3] = [
-            (Inner, "INNER JOIN"),
-            (Left, "LEFT JOIN"),
-            (Right, "RIGHT JOIN"),
-        ];
-        for (number, (make, name)) in kinds.into_iter().enumerate() {
+        for (number, name) in ["INNER", "LEFT", "RIGHT"].into_iter().enumerate() {
             if number != kind && self.is_wanted() {
-                let said = format!("join with `{}` becomes {name}", join.relation);
-                join.join_operator = make(constraint.clone());
+                let said = format!("join with `{}` becomes {name} JOIN", join.relation);
+                join.join_operator = match number {
+                    0 => Inner(constraint),
+                    1 => Left(constraint),
+                    _ => Right(constraint),
+                };
                 self.note(MutationOperator::Join, said);
                 return;
             }
@@ -474,12 +473,12 @@ impl VisitorMut for Mutator<'_> {
             && (self.depth == 1 || query.limit_clause.is_some())
             && let OrderByKind::Expressions(keys) = &mut order.kind
         {
-            for number in 0..keys.len() {
+            for key in &mut *keys {
                 if self.is_wanted() {
-                    let sort = &mut keys[number].options.sort;
+                    let sort = &mut key.options.sort;
                     let falls = matches!(sort, Some(OrderBySort::Desc));
                     *sort = (!falls).then_some(OrderBySort::Desc);
-                    let said = format!("order becomes `{}`", keys[number]);
+                    let said = format!("order becomes `{key}`");
                     self.note(MutationOperator::Order, said);
                 }
             }
