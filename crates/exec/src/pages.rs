@@ -65,7 +65,7 @@ impl PageServer {
     /// When the system has no resources for it.
     pub fn run(self, page: impl Fn(&str, &str) -> Page + 'static) -> io::Result<()> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let page: Rc<dyn Fn(&str, &str) -> Page> = Rc::new(page);
+        let page = Rc::new(page);
         let port = self.address.port();
         let local = tokio::task::LocalSet::new();
         local.block_on(&runtime, async move {
