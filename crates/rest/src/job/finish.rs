@@ -561,12 +561,10 @@ impl Finish<'_> {
                 let unknown = crate::fault::fingerprint("x", &text);
                 // Where the text is a number, no other text may be read as one.
                 let is_number = text.parse::<i64>().is_ok();
-                is_changed |= is_number && action.gene.set_json(&pointer, &UNKNOWN_ID.into())
-                    || is_number
-                        && action
-                            .gene
-                            .set_json(&pointer, &UNKNOWN_ID.to_string().into())
-                    || action.gene.set_json(&pointer, &unknown.into());
+                let mut set = |value: serde_json::Value| action.gene.set_json(&pointer, &value);
+                is_changed |= is_number
+                    && (set(UNKNOWN_ID.into()) || set(UNKNOWN_ID.to_string().into()))
+                    || set(unknown.into());
             }
         }
         if !is_changed {
