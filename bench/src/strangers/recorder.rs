@@ -1,6 +1,5 @@
 //! A reverse proxy that records each call: the same witness for every tool that is compared.
 
-use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -12,9 +11,11 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1 as client;
 use hyper::server::conn::http1 as server;
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode, header};
+use hyper::{Request, Response, header};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
+
+type RelayError = Box<dyn std::error::Error + Send + Sync>;
 
 /// One call that passed through.
 #[derive(Clone, Debug)]
@@ -76,7 +77,7 @@ async fn pass_on(
     request: Request<Incoming>,
     service: u16,
     log: Arc<Mutex<Vec<Call>>>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
+) -> Result<Response<Full<Bytes>>, RelayError> {
     let (method, path) = (
         request.method().to_string(),
         request.uri().path().to_owned(),
@@ -93,18 +94,15 @@ async fn pass_on(
             status,
         });
     }
-    Ok(response.unwrap_or_else(|error| {
-        let mut response = Response::new(Full::new(Bytes::from(error.to_string())));
-        *response.status_mut() = StatusCode::BAD_GATEWAY;
-        response
-    }))
+    // Without a response, the connection of the caller is closed as that of the service was.
+    response
 }
 
 /// Sends a request to the service over a connection of its own.
 async fn ask(
     request: Request<Incoming>,
     service: u16,
-) -> Result<Response<Full<Bytes>>, Box<dyn std::error::Error + Send + Sync>> {
+) -> Result<Response<Full<Bytes>>, RelayError> {
     let (mut head, body) = request.into_parts();
     let body = body.collect().await?.to_bytes();
     // The body has its length now, and the connection serves one call.

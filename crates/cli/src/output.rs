@@ -1,5 +1,7 @@
 //! Output files of a run: the suite in each requested language, and the report.
 
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use isobath_emit::{RunReport, Suite, report, writer};
@@ -80,9 +82,14 @@ pub(crate) fn put(path: &Path, text: &str) -> Result<(), OutputError> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(unwritable)?;
     }
-    // Through a neighbour, so that a file is there whole or not at all.
+    // Through a neighbor, so that a file is there whole or not at all; a new one, so that no link is followed.
     let unfinished = path.with_extension("part");
-    std::fs::write(&unfinished, log::redacted(text).as_bytes()).map_err(unwritable)?;
+    if unfinished.symlink_metadata().is_ok() {
+        std::fs::remove_file(&unfinished).map_err(unwritable)?;
+    }
+    File::create_new(&unfinished)
+        .and_then(|mut file| file.write_all(log::redacted(text).as_bytes()))
+        .map_err(unwritable)?;
     std::fs::rename(&unfinished, path).map_err(unwritable)
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use url::Url;
+use url::{Host, Url};
 
 use crate::http::{BodyCompleteness, CallFailure, CallOutcome, Client, ClientConfig, Request};
 
@@ -63,6 +63,14 @@ pub enum LoadError {
         /// How much came.
         bytes: usize,
     },
+    /// A document from elsewhere may not lead there.
+    #[error("`{location}` is not loaded: {why}")]
+    Refused {
+        /// Where.
+        location: String,
+        /// The rule, with the way out if there is one.
+        why: &'static str,
+    },
     /// It is larger than we read.
     #[error("`{location}` has more than {LIMIT} bytes")]
     TooLarge {
@@ -85,8 +93,67 @@ pub enum LoadError {
 ///
 /// When it is not there, not text, or too large.
 pub fn load(location: &str, timeout: Duration) -> Result<Document, LoadError> {
+    load_redirected(location, timeout, REDIRECTS)
+}
+
+/// Reads a document that the document at `from` refers to.
+///
+/// A document that came over the network reads no local files. Other hosts than its own and this machine are asked
+/// only if `remote` allows it, and redirects are followed only then.
+///
+/// # Errors
+///
+/// As [`load`], and when the reference is not allowed.
+pub fn load_reference(
+    location: &str,
+    from: &str,
+    remote: bool,
+    timeout: Duration,
+) -> Result<Document, LoadError> {
+    let refuse = |why| {
+        Err(LoadError::Refused {
+            location: location.to_owned(),
+            why,
+        })
+    };
+    let (to, from) = (web(location), web(from));
+    match (&to, &from) {
+        (None, Some(_)) => return refuse("a document from the network may not read local files"),
+        (Some(to), _) if !remote => {
+            let is_own = from.is_some_and(|from| from.host() == to.host());
+            if !is_own && !is_local(to) {
+                return refuse("it is on another host; add --remote to load it");
+            }
+        }
+        _ => {}
+    }
+    load_redirected(location, timeout, if remote { REDIRECTS } else { 0 })
+}
+
+/// The address of a document on the web.
+fn web(location: &str) -> Option<Url> {
+    let url = Url::parse(location).ok()?;
+    matches!(url.scheme(), "http" | "https").then_some(url)
+}
+
+/// Whether an address is on this machine.
+#[must_use]
+pub fn is_local(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+fn load_redirected(
+    location: &str,
+    timeout: Duration,
+    redirects: usize,
+) -> Result<Document, LoadError> {
     match Url::parse(location) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") => fetch(location, timeout),
+        Ok(url) if matches!(url.scheme(), "http" | "https") => fetch(location, timeout, redirects),
         Ok(url) if url.scheme() == "file" => match url.to_file_path() {
             Ok(path) => read(&path),
             Err(()) => Err(LoadError::File {
@@ -141,12 +208,12 @@ fn read(path: &Path) -> Result<Document, LoadError> {
     text(location, bytes, None)
 }
 
-fn fetch(location: &str, timeout: Duration) -> Result<Document, LoadError> {
+fn fetch(location: &str, timeout: Duration, redirects: usize) -> Result<Document, LoadError> {
     let location = location.to_owned();
     let config = ClientConfig {
         timeout,
         body_limit: LIMIT,
-        redirects: REDIRECTS,
+        redirects,
         ..ClientConfig::default()
     };
     let mut client = match Client::new(config) {
@@ -235,6 +302,36 @@ mod tests {
         assert_eq!(by_path.text, "openapi: 3.0.0\n");
         let url = Url::from_file_path(&path).unwrap();
         assert_eq!(load(url.as_str(), TIMEOUT).unwrap().text, by_path.text);
+    }
+
+    #[test]
+    fn documents_lead_only_where_they_may() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret.yaml");
+        std::fs::write(&path, "a: b\n").unwrap();
+        let file = path.to_str().unwrap();
+        let url = Url::from_file_path(&path).unwrap();
+        let check = |to: &str, from: &str, remote| load_reference(to, from, remote, TIMEOUT);
+        assert!(check(file, "api/openapi.yaml", false).is_ok());
+        for to in [file, url.as_str()] {
+            let read = check(to, "http://127.0.0.1:1/openapi.json", true);
+            assert!(matches!(read, Err(LoadError::Refused { .. })), "{read:?}");
+        }
+        for from in ["openapi.yaml", "http://127.0.0.1:1/openapi.json"] {
+            let asked = check("http://host.invalid/x.json", from, false);
+            assert!(matches!(asked, Err(LoadError::Refused { .. })), "{asked:?}");
+        }
+        // Allowed, and refused by the system.
+        for to in ["http://127.0.0.1:1/x.json", "http://localhost:1/x.json"] {
+            let asked = check(to, "openapi.yaml", false);
+            assert!(matches!(asked, Err(LoadError::Fetch { .. })), "{asked:?}");
+        }
+        let own = check(
+            "http://host.invalid/x.json",
+            "http://host.invalid/y.json",
+            false,
+        );
+        assert!(matches!(own, Err(LoadError::Fetch { .. })), "{own:?}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! It runs in a process group of its own and cannot outlive us, however we end.
 
+pub mod listening;
 mod output;
 
 use std::fs::File;
@@ -95,7 +96,7 @@ pub enum StartError {
         last_output: String,
     },
     /// It did not come up in time.
-    #[error("{ready} did not respond ({last}) within {} s of starting `{command}`; last output:\n{last_output}", .timeout.as_secs_f64())]
+    #[error("{ready} did not respond ({last}) within {} s of starting `{command}`{}; last output:\n{last_output}", .timeout.as_secs_f64(), listens_elsewhere(.ports))]
     NotUp {
         /// The command.
         command: String,
@@ -105,6 +106,8 @@ pub enum StartError {
         last: Box<CallFailure>,
         /// How long we waited.
         timeout: Duration,
+        /// Where it listens instead, as far as that is known.
+        ports: Vec<u16>,
         /// The end of its output.
         last_output: String,
     },
@@ -114,6 +117,20 @@ pub enum StartError {
         /// What we waited for.
         ready: ReadyCheck,
     },
+}
+
+fn listens_elsewhere(ports: &[u16]) -> String {
+    let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+    match &ports[..] {
+        [] => String::new(),
+        [port] => {
+            format!("; it listens at port {port} instead: pass --url http://localhost:{port}")
+        }
+        several => format!(
+            "; it listens at ports {} instead: pass one of them with --url",
+            several.join(", ")
+        ),
+    }
 }
 
 impl Launch {
@@ -292,6 +309,7 @@ fn wait_until_up(
                 ready: launch.ready.clone(),
                 last: Box::new(last),
                 timeout: launch.timeout,
+                ports: process.pid().map(listening::ports_of).unwrap_or_default(),
                 last_output: process.last_output(),
             });
         }
@@ -326,7 +344,7 @@ pub fn wait_for(
     }
 }
 
-/// Sends requests to a URL at once, as many as `count`, and waits for the answers, whatever they are.
+/// Sends requests to a URL at once, as many as `count`, and waits for the responses, whatever they are.
 pub fn call_at_once(url: &str, count: usize) {
     let config = ClientConfig {
         timeout: PROBE_TIMEOUT,

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::thread;
@@ -147,6 +148,8 @@ fn on_the_loopback_interface_only_those_who_know_the_token_are_heard() {
         let found = variables.iter().find(|(known, _)| known == name);
         found.expect("the variable").1.clone()
     };
+    // Whoever stays silent does not keep the driver waiting, either.
+    let _silent = TcpStream::connect(of("ISOBATH_ADDRESS")).unwrap();
     let mut stranger = TcpStream::connect(of("ISOBATH_ADDRESS")).unwrap();
     stranger
         .write_all(&[b'0'; 32])
@@ -174,6 +177,15 @@ fn on_the_loopback_interface_only_those_who_know_the_token_are_heard() {
     assert_eq!(driver.events().unwrap(), []);
     assert_eq!(driver.unwatched(), ["shop.Prices: too long"]);
     fake.join().unwrap();
+}
+
+#[test]
+fn other_users_of_the_machine_cannot_look_into_the_folder_of_sockets_and_maps() {
+    let listener = Listener::open().unwrap();
+    let variables = listener.variables(None);
+    let socket = Path::new(&variables[0].1);
+    let folder = socket.parent().expect("a folder").metadata().unwrap();
+    assert_eq!(folder.permissions().mode() & 0o777, 0o700);
 }
 
 /// A driver of a process that lives until the stream is shut down.

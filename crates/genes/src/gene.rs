@@ -270,7 +270,10 @@ impl Gene {
         config: &GeneConfig,
     ) -> bool {
         self.edit(pointer, |model, id, value| {
-            let is_text = matches!(model.node(id).domain, Domain::Text(_) | Domain::Pattern(_));
+            let is_text = matches!(
+                model.node(id).domain,
+                Domain::Text(_) | Domain::Pattern(_) | Domain::DateTime(_)
+            );
             if is_text {
                 *value = specialization.sample(rng, config);
             }

@@ -101,6 +101,12 @@ pub struct SpecializationModel {
 }
 
 impl SpecializationModel {
+    /// A text as a node of another model describes it.
+    #[must_use]
+    pub fn of_node(model: Arc<Model>, root: NodeId) -> Self {
+        Self { model, root }
+    }
+
     pub(crate) fn sample(&self, rng: &mut Rng, config: &GeneConfig) -> Value {
         let value = Sampler::new(&self.model, config, rng).node(self.root, 0);
         Value::Specialized(Arc::new(Specialized {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use isobath_exec::DatabaseError;
 use isobath_exec::http::{
@@ -15,6 +16,7 @@ use crate::exchange::Exchange;
 use crate::external::Mocks;
 use crate::feedback::{CandidateTrace, Feedback};
 use crate::first_look::FirstLooks;
+use crate::login_guard::LoginGuard;
 use crate::openapi::Api;
 use crate::redact;
 use crate::seeding::{LiveDatabase, SeededRows};
@@ -108,8 +110,14 @@ pub struct Caller {
     answered: BTreeMap<(usize, u16), u64>,
     /// Operations that return 401 even after a new login.
     rejects_new_logins: BTreeSet<Option<usize>>,
+    /// Operations that refuse calls with the cookies of a session as they do without.
+    refused_with_cookies: BTreeSet<Option<usize>>,
     /// The texts that each run replaces by new ones.
     unique_texts: UniqueTexts,
+    /// Puts back what users log in with.
+    login_guard: LoginGuard,
+    /// The step before which it waits, and how long.
+    pause: Option<(u32, Duration)>,
 }
 
 /// State of the service after a call.
@@ -138,7 +146,10 @@ impl Caller {
             last: None,
             answered: BTreeMap::new(),
             rejects_new_logins: BTreeSet::new(),
+            refused_with_cookies: BTreeSet::new(),
             unique_texts: UniqueTexts::default(),
+            login_guard: LoginGuard::default(),
+            pause: None,
         }
     }
 
@@ -146,6 +157,11 @@ impl Caller {
     pub(crate) fn with_seed(mut self, seed: u64) -> Self {
         self.unique_texts = UniqueTexts::new(seed);
         self
+    }
+
+    /// Waits before a step of the candidates that are run next, or before none.
+    pub(crate) fn pause_before(&mut self, step: Option<u32>, time: Duration) {
+        self.pause = step.map(|step| (step, time));
     }
 
     /// The texts that each run replaces by new ones.
@@ -184,6 +200,12 @@ impl Caller {
         if !self.service.is_reset() {
             let looks = &self.service.first_looks;
             exchanges.iter().for_each(|exchange| looks.note(exchange));
+            let (client, base) = (&mut self.client, &self.service.base);
+            let guard = &mut self.login_guard;
+            if !guard.check(client, base, &self.sessions, &mut exchanges) {
+                // What cannot be put back is gone with a restart, where the service was started here.
+                let _ = self.service.supervisor.restart_fresh();
+            }
         }
         Ok(exchanges)
     }
@@ -257,6 +279,9 @@ impl Caller {
     ) -> Result<Option<Vec<Exchange>>, ServiceLost> {
         let mut exchanges: Vec<Exchange> = Vec::with_capacity(candidate.steps.len());
         for step in &candidate.steps {
+            if let Some((_, time)) = self.pause.filter(|(before, _)| *before == step.id) {
+                std::thread::sleep(time);
+            }
             let session = step.user.and_then(|user| self.sessions.get(user));
             let session = session.cloned();
             let credentials = session.as_ref().map(Session::credentials);
@@ -285,6 +310,23 @@ impl Caller {
                     self.rejects_new_logins.insert(step.operation());
                 }
             }
+            if matches!(call.status(), Some(401 | 403))
+                && !self.refused_with_cookies.contains(&step.operation())
+                && let Some(session) = &session
+                && session.drop_cookies()
+                && self.accept_writes().is_ok()
+                && let Some(again) = self.request(step, Some(&session.credentials()), &resolver)
+            {
+                // Cookies only save time: what is refused with them must be refused without them.
+                let refused = call.status();
+                (request, sent) = again;
+                call = whole(self.client.call(&request));
+                if call.status() == refused {
+                    self.refused_with_cookies.insert(step.operation());
+                } else {
+                    session.ignore_cookies();
+                }
+            }
             let output = self.service.supervisor.output_since(since);
             let liveness = self.liveness(&call);
             let was_made = !matches!(
@@ -304,6 +346,9 @@ impl Caller {
                         Exchange::new(step.id, operation, step.user, request, call).with_sent(sent);
                     exchange.reauthenticated = reauthenticated;
                     exchange.credentials = session.as_ref().map(Session::credentials);
+                    if let (Some(session), Some(response)) = (&session, exchange.response()) {
+                        session.keep_cookies(response);
+                    }
                     if !output.is_empty() {
                         let output = redact::request_secrets(&output, &exchange.request);
                         exchange.service_output = exchange.redacted(output);

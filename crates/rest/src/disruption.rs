@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::exchange::LoginChange;
 use crate::openapi::Api;
 
 /// So many operations must be refused in a row.
@@ -25,6 +26,8 @@ pub(crate) struct Disruption {
     recovery: Option<Recovery>,
     /// Operations whose effect could not be undone.
     lasting: BTreeSet<usize>,
+    /// Operations that changed what a user logs in with.
+    login_changes: BTreeSet<usize>,
 }
 
 /// The attempt to undo the effect of an operation.
@@ -47,6 +50,7 @@ impl Disruption {
             streak: BTreeSet::new(),
             recovery: None,
             lasting: BTreeSet::new(),
+            login_changes: BTreeSet::new(),
         }
     }
 
@@ -59,6 +63,19 @@ impl Disruption {
     /// Whether the search should not call an operation.
     pub(crate) fn is_avoided(&self, operation: usize) -> bool {
         self.avoided.contains_key(&operation)
+    }
+
+    /// Takes note that a user could not log in after an operation; one whose effect stays is not called again.
+    pub(crate) fn note_login_change(&mut self, operation: usize, change: LoginChange) {
+        self.login_changes.insert(operation);
+        if change == LoginChange::Lasting {
+            self.avoided.entry(operation).or_insert(None);
+        }
+    }
+
+    /// The operations that changed what a user logs in with.
+    pub(crate) fn login_changes(&self) -> Vec<usize> {
+        self.login_changes.iter().copied().collect()
     }
 
     /// The operations after which everything answered 401 or 503, with that status.

@@ -9,9 +9,23 @@ use serde_json::Value;
 
 use crate::candidate::Candidate;
 use crate::feedback::CallTrace;
-use crate::redact::MASK;
+use crate::redact::{self, MASK};
 use crate::session::Credentials;
 use crate::unique::UniqueText;
+
+/// How much of a path and of a body a summary shows, and how much of a body is looked at for it.
+const SHOWN_PATH: usize = 200;
+const SHOWN_BODY: usize = 400;
+const READ: usize = 4096;
+
+/// What became of the change of what a user logs in with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoginChange {
+    /// Another call put the old values back.
+    Restored,
+    /// The user cannot log in.
+    Lasting,
+}
 
 /// One call of a candidate and what came of it.
 #[derive(Clone, Debug)]
@@ -40,6 +54,8 @@ pub struct Exchange {
     pub fatal: Option<String>,
     /// Whether the user had to log in once more for this call, after earlier ones of the same candidate.
     pub reauthenticated: bool,
+    /// That the user could not log in any more after this call, and whether that was put right.
+    pub login_change: Option<LoginChange>,
     /// The texts that were made up for this run of the candidate.
     pub unique_texts: Arc<[UniqueText]>,
 }
@@ -68,6 +84,7 @@ impl Exchange {
             service_output: String::new(),
             fatal: None,
             reauthenticated: false,
+            login_change: None,
             unique_texts: Arc::default(),
         }
     }
@@ -86,6 +103,34 @@ impl Exchange {
         let secrets = self.credentials.as_deref().map(Credentials::secrets);
         let secrets = secrets.unwrap_or_default().into_iter();
         secrets.fold(text, |text, secret| text.replace(secret, MASK))
+    }
+
+    /// The call and its response in one line, redacted and shortened.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let url = self.request.url.as_str();
+        let after_scheme = url.find("://").map_or(0, |at| at + 3);
+        let path = url[after_scheme..]
+            .find('/')
+            .map_or(0, |at| after_scheme + at);
+        // Secrets go before anything is cut: half of one is not recognized.
+        let redacted = |text: &str| self.redacted(redact::request_secrets(text, &self.request));
+        let path = redacted(&url[path..]);
+        let call = format!("{} {}", self.request.method, shortened(&path, SHOWN_PATH));
+        match self.response() {
+            Some(response) => {
+                let body = String::from_utf8_lossy(&response.body[..response.body.len().min(READ)]);
+                let body = body.split_whitespace().collect::<Vec<_>>().join(" ");
+                let body = redacted(&body);
+                let line = format!(
+                    "{call}: {} {}",
+                    response.status,
+                    shortened(&body, SHOWN_BODY)
+                );
+                line.trim_end().to_owned()
+            }
+            None => format!("{call}: no response"),
+        }
     }
 
     /// The status, if there was a response.
@@ -319,6 +364,14 @@ fn read_json(response: &Response) -> Option<Value> {
         return None;
     }
     serde_json::from_slice(&response.body).ok()
+}
+
+/// A text that is at most so long, or its beginning.
+fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
 }
 
 #[cfg(test)]

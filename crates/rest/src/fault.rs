@@ -392,6 +392,8 @@ pub struct Fault {
     pub detail: String,
     /// What else was seen: the panic with its stack, the last words of the service.
     pub evidence: Vec<String>,
+    /// The calls that showed it, with their responses, redacted and shortened.
+    pub calls: Vec<String>,
 }
 
 impl Fault {
@@ -419,13 +421,20 @@ impl Fault {
         }
     }
 
+    /// Takes note of the calls that showed it.
+    pub(crate) fn note_calls(&mut self, exchanges: &[Exchange]) {
+        let first = exchanges.len().saturating_sub(MAX_CALLS);
+        self.calls = exchanges[first..].iter().map(Exchange::summary).collect();
+    }
+
     /// Takes out what only the user of a call may know.
     pub(crate) fn redact(&mut self, exchange: &Exchange) {
         if exchange.credentials.is_none() {
             return;
         }
         let texts = [&mut self.cause, &mut self.detail];
-        for text in texts.into_iter().chain(&mut self.evidence) {
+        let evidence = self.evidence.iter_mut().chain(&mut self.calls);
+        for text in texts.into_iter().chain(evidence) {
             *text = exchange.redacted(std::mem::take(text));
         }
     }
@@ -436,6 +445,9 @@ impl Fault {
         fingerprint(self.kind.code(), &self.cause)
     }
 }
+
+/// So many calls are told with a finding: the last ones.
+const MAX_CALLS: usize = 8;
 
 /// The cause of all findings that a value of another type was accepted in a body.
 pub(crate) const COERCION: &str = "values of another type are converted";
@@ -535,6 +547,7 @@ mod tests {
             operation: "GET /boats".into(),
             detail: String::new(),
             evidence: Vec::new(),
+            calls: Vec::new(),
         };
         let cause = "panicked at src/boats.rs:12";
         let print = fault(FaultKind::ServerError, cause).fingerprint();

@@ -81,6 +81,7 @@ pub mod exchange;
 pub mod fault;
 pub mod first_look;
 pub mod journal;
+mod login_guard;
 mod pool;
 pub mod redact;
 pub mod replay;

@@ -376,6 +376,9 @@ impl RestProblem {
         let is_anonymous = step.user.is_none();
         self.disruption
             .note(&self.api, operation, is_anonymous, status, worked);
+        if let Some(change) = exchange.login_change {
+            self.disruption.note_login_change(operation, change);
+        }
         *self.statuses[operation].entry(status).or_default() += 1;
         let targets = &mut self.targets;
         let mut cover =
@@ -544,7 +547,11 @@ impl Problem for RestProblem {
         if let Some(seeder) = &mut self.seeder {
             seeder.note(candidate, &exchanges);
         }
-        for fault in self.judge(candidate, &exchanges) {
+        for mut fault in self.judge(candidate, &exchanges) {
+            let mut known = self.faults.iter();
+            if !known.any(|known| known.identity() == fault.identity()) {
+                fault.note_calls(&exchanges);
+            }
             if fault.kind == FaultKind::ServiceDied {
                 self.note_crash(&fault, candidate);
             }
@@ -561,6 +568,23 @@ impl Problem for RestProblem {
     fn crossover(&mut self, rng: &mut Rng, a: &Candidate, b: &Candidate) -> (Candidate, Candidate) {
         let (a, b) = (&without_named_markers(a), &without_named_markers(b));
         let (a, b) = sample::cross(rng, a, b, self.sampling.steps);
+        (self.register(a, rng), self.register(b, rng))
+    }
+
+    fn part_kinds(&self, candidate: &Candidate) -> Vec<u64> {
+        let operations = candidate.steps.iter().filter_map(Step::operation);
+        operations.map(|operation| operation as u64).collect()
+    }
+
+    fn crossover_linked(
+        &mut self,
+        rng: &mut Rng,
+        a: &Candidate,
+        b: &Candidate,
+        linked: &[u64],
+    ) -> (Candidate, Candidate) {
+        let (a, b) = (&without_named_markers(a), &without_named_markers(b));
+        let (a, b) = sample::cross_linked(a, b, linked, self.sampling.steps);
         (self.register(a, rng), self.register(b, rng))
     }
 

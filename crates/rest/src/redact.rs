@@ -74,7 +74,7 @@ pub fn redact_likely_secrets(text: &str) -> String {
 }
 
 /// Whether a value of this name is a secret.
-fn is_secret(name: &str) -> bool {
+pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     [
         "pass",

@@ -1,6 +1,7 @@
 //! Samples and mutates candidates.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use isobath_genes::{DateTime, Domain, Gene, GeneConfig, Reference, Value as GeneValue};
@@ -860,6 +861,48 @@ pub(crate) fn cross(
         splice(a, cut_a, b, cut_b, most),
         splice(b, cut_b, a, cut_a, most),
     )
+}
+
+/// Exchanges the calls of these operations between two candidates.
+pub(crate) fn cross_linked(
+    a: &Candidate,
+    b: &Candidate,
+    linked: &[u64],
+    most: usize,
+) -> (Candidate, Candidate) {
+    let is_linked = |step: &Step| {
+        let operation = step.operation();
+        operation.is_some_and(|operation| linked.contains(&(operation as u64)))
+    };
+    let mixed = |own: &Candidate, other: &Candidate| {
+        let head = only(own, |step| !is_linked(step));
+        let child = splice(&head, head.steps.len(), &only(other, is_linked), 0, most);
+        // A candidate without calls tests nothing.
+        if child.steps.is_empty() {
+            own.clone()
+        } else {
+            child
+        }
+    };
+    (mixed(a, b), mixed(b, a))
+}
+
+/// The candidate with some of its steps; what referred to another one keeps its last value.
+fn only(candidate: &Candidate, keep: impl Fn(&Step) -> bool) -> Candidate {
+    let mut left = candidate.clone();
+    left.steps.retain(keep);
+    let rows = left.rows.iter().map(|row| row.id);
+    let ids: BTreeSet<u32> = left.steps.iter().map(|step| step.id).chain(rows).collect();
+    left.steps.retain_mut(|step| match &mut step.kind {
+        StepKind::Call { action, .. } => {
+            action
+                .gene
+                .rebind(|reference| ids.contains(&reference.source).then(|| reference.clone()));
+            true
+        }
+        StepKind::Follow(source) => ids.contains(source),
+    });
+    left
 }
 
 /// The head of one candidate and the tail of another, with the tail's steps numbered anew.

@@ -31,6 +31,8 @@ pub struct Credentials {
     pub filled: BTreeMap<String, String>,
     /// How often the user has logged in again.
     pub renewals: u64,
+    /// Whether cookies that the service sets are left out.
+    ignores_cookies: bool,
 }
 
 /// Shorter values are not looked for in responses: they would be found in every other word.
@@ -106,6 +108,91 @@ impl Session {
     #[must_use]
     pub fn can_expire(&self) -> bool {
         self.user.login.is_some()
+    }
+
+    /// The names and values that the user logs in with; `None` where that is no call, or where users are created anew.
+    pub(crate) fn login_fields(&self) -> Option<Vec<(String, String)>> {
+        let login = self.user.login.as_ref()?;
+        if self.user.create.is_some() {
+            return None;
+        }
+        let body = login.call.body.as_deref().unwrap_or_default();
+        let fields = match serde_json::from_str(body) {
+            Ok(Value::Object(members)) => members
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value.as_str()?.to_owned())))
+                .collect(),
+            _ => form_urlencoded::parse(body.as_bytes())
+                .into_owned()
+                .collect(),
+        };
+        Some(fields)
+    }
+
+    /// Whether the user can log in at present.
+    pub(crate) fn can_log_in(&self, client: &mut Client, base: &str) -> bool {
+        let (filled, renewals) = {
+            let credentials = self.lock();
+            (credentials.filled.clone(), credentials.renewals)
+        };
+        self.log_in(client, base, filled, renewals).is_ok()
+    }
+
+    /// Keeps the cookies that a response sets, for a user who proves a password with every call.
+    ///
+    /// Services hash such a password anew for each call, which takes most of its time, but not within a session.
+    pub(crate) fn keep_cookies(&self, response: &Response) {
+        if !self.sends_password() || response.header("set-cookie").is_none() {
+            return;
+        }
+        let mut credentials = self.lock();
+        if credentials.ignores_cookies {
+            return;
+        }
+        let mut cookies: Vec<(String, String)> = (credentials.kept_cookies())
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        for (name, value) in response.all_headers("set-cookie").filter_map(cookie) {
+            cookies.retain(|(other, _)| other != name);
+            if !value.is_empty() {
+                cookies.push((name.to_owned(), value.to_owned()));
+            }
+        }
+        let mut kept = (**credentials).clone();
+        kept.set_cookies(&cookies);
+        *credentials = Arc::new(kept);
+    }
+
+    /// Drops the cookies that were kept; false if there are none.
+    pub(crate) fn drop_cookies(&self) -> bool {
+        let mut credentials = self.lock();
+        if !self.sends_password() || credentials.kept_cookies().next().is_none() {
+            return false;
+        }
+        let mut without = (**credentials).clone();
+        without.set_cookies(&[]);
+        *credentials = Arc::new(without);
+        true
+    }
+
+    /// Keeps no cookies from now on: the service treats calls with them differently.
+    pub(crate) fn ignore_cookies(&self) {
+        let mut credentials = self.lock();
+        let mut without = (**credentials).clone();
+        without.ignores_cookies = true;
+        *credentials = Arc::new(without);
+    }
+
+    /// Whether all that the user sends is headers, a password for HTTP's Basic scheme among them, and no cookies.
+    fn sends_password(&self) -> bool {
+        let headers = &self.user.headers;
+        let is_basic = |(name, value): &(String, String)| {
+            let scheme = value.split(' ').next().unwrap_or_default();
+            name.eq_ignore_ascii_case("authorization") && scheme.eq_ignore_ascii_case("basic")
+        };
+        self.user.login.is_none()
+            && headers.iter().any(is_basic)
+            && !headers.iter().any(|(name, _)| is_cookie(name))
     }
 
     /// Logs in again after `stale` was refused; creates the user again if the service does not know it any more.
@@ -200,6 +287,7 @@ impl Session {
             query: Vec::new(),
             filled: BTreeMap::new(),
             renewals,
+            ignores_cookies: false,
         };
         if let Some(login) = &self.user.login {
             let response =
@@ -214,6 +302,22 @@ impl Session {
 }
 
 impl Credentials {
+    fn kept_cookies(&self) -> impl Iterator<Item = (&str, &str)> {
+        let headers = self.headers.iter().filter(|(name, _)| is_cookie(name));
+        headers.flat_map(|(_, value)| value.split("; ").filter_map(|pair| pair.split_once('=')))
+    }
+
+    fn set_cookies(&mut self, cookies: &[(String, String)]) {
+        self.headers.retain(|(name, _)| !is_cookie(name));
+        if !cookies.is_empty() {
+            let pairs = cookies
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"));
+            let value = pairs.collect::<Vec<_>>().join("; ");
+            self.headers.push(("Cookie".into(), value));
+        }
+    }
+
     fn take(&mut self, login: &Login, response: &Response) -> Result<(), String> {
         match &login.take {
             LoginCredential::Cookies => {
@@ -245,7 +349,7 @@ impl Credentials {
             let mut value = value.clone();
             request.headers.retain(|(other, own)| {
                 let same = other.eq_ignore_ascii_case(name);
-                if same && name.eq_ignore_ascii_case("cookie") {
+                if same && is_cookie(name) {
                     value = format!("{value}; {own}");
                 }
                 !same
@@ -261,6 +365,23 @@ impl Credentials {
                 .push_str(&pair.append_pair(name, value).finish());
         }
     }
+}
+
+fn is_cookie(header: &str) -> bool {
+    header.eq_ignore_ascii_case("cookie")
+}
+
+/// The name and value of a `Set-Cookie` header; the value is empty where it removes the cookie.
+fn cookie(header: &str) -> Option<(&str, &str)> {
+    let mut parts = header.split(';').map(str::trim);
+    let (name, value) = parts.next()?.split_once('=')?;
+    let is_removed = parts.any(|attribute| {
+        let age = attribute
+            .split_once('=')
+            .filter(|(name, _)| name.eq_ignore_ascii_case("max-age"));
+        age.is_some_and(|(_, age)| age.parse::<i64>().is_ok_and(|age| age <= 0))
+    });
+    Some((name, if is_removed { "" } else { value }))
 }
 
 fn find_token(from: &TokenSource, response: &Response) -> Result<String, String> {

@@ -2,8 +2,6 @@
 
 mod support;
 
-use std::collections::BTreeSet;
-
 use isobath_exec::engine::Engine;
 use isobath_rest::fault::FaultKind;
 use isobath_rest::job::RunResult;
@@ -67,29 +65,33 @@ fn about_rows(outcome: &RunResult) -> Vec<String> {
         .collect()
 }
 
+/// Calls of the first run, which finds most faults, and of the second for the others.
+const CALLS: [u64; 2] = [1_000, 5_000];
+
 /// Each fault is found in the rows, with a test that shows it, and nothing else is.
 fn each_fault_is_found_on(engine: Engine, seed: u64) {
-    let calls = 5_000;
     let mut wrong = Vec::new();
     for fault in RowFault::ALL {
-        let Some(outcome) = run(engine, Some(fault), seed, calls) else {
-            return;
-        };
-        let found: BTreeSet<FaultKind> = outcome
-            .faults
-            .iter()
-            .map(|(fault, _)| fault.kind)
-            .filter(|kind| kind.is_about_rows())
-            .collect();
-        if found != BTreeSet::from([kind(fault)]) {
-            wrong.push(format!("{fault:?}: {:?}", about_rows(&outcome)));
+        let expected = kind(fault);
+        let mut is_found = false;
+        for calls in CALLS {
+            let Some(outcome) = run(engine, Some(fault), seed, calls) else {
+                return;
+            };
+            let found = outcome.faults.iter();
+            for (found, test) in found.filter(|(found, _)| found.kind.is_about_rows()) {
+                assert!(test.is_some(), "no test shows {found:?}");
+                is_found |= found.kind == expected;
+                if found.kind != expected {
+                    wrong.push(format!("{fault:?}: {:?}", about_rows(&outcome)));
+                }
+            }
+            if is_found {
+                break;
+            }
         }
-        let shown = outcome
-            .faults
-            .iter()
-            .filter(|(fault, _)| fault.kind.is_about_rows());
-        for (fault, test) in shown {
-            assert!(test.is_some(), "no test shows {fault:?}");
+        if !is_found {
+            wrong.push(format!("{fault:?} is not found"));
         }
     }
     assert_eq!(wrong, [] as [String; 0], "{engine}");

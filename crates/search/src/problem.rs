@@ -53,6 +53,22 @@ pub trait Problem {
         (a.clone(), b.clone())
     }
 
+    /// The kinds of the parts of a candidate, for learning which belong together; none unless overridden.
+    fn part_kinds(&self, _candidate: &Self::Candidate) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Exchanges the parts of these kinds between two parents; unless overridden, as [`Problem::crossover`] does.
+    fn crossover_linked(
+        &mut self,
+        rng: &mut Rng,
+        a: &Self::Candidate,
+        b: &Self::Candidate,
+        _linked: &[u64],
+    ) -> (Self::Candidate, Self::Candidate) {
+        self.crossover(rng, a, b)
+    }
+
     /// How many parts a candidate has; of two candidates as good as each other the smaller one is kept.
     fn size(&self, _candidate: &Self::Candidate) -> usize {
         1
@@ -65,7 +81,7 @@ pub trait Problem {
 
     /// The target that must be covered before this one can be, where that is known.
     ///
-    /// MOSA leaves such targets aside until then, as DynaMOSA does with control dependencies.
+    /// DynaMOSA leaves such targets aside until then.
     fn prerequisite(&self, _target: TargetId) -> Option<TargetId> {
         None
     }

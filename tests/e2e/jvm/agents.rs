@@ -49,7 +49,7 @@ fn is_measured(folder: &Path, sample: &str, classes: &[&str]) {
 const CLASSES: [&str; 3] = ["Figure1", "Figure7", "Figure9"];
 
 #[test]
-fn a_service_with_jacoco_loaded_first_is_covered_and_measured() {
+fn a_service_with_jacoco_loaded_first_is_watched_and_measured() {
     let Some(agent) = is_built().then(|| jacoco("agent")).flatten() else {
         return;
     };
@@ -59,9 +59,9 @@ fn a_service_with_jacoco_loaded_first_is_covered_and_measured() {
         agent.display(),
         folder.path().join("jacoco.exec").display()
     );
-    let run = Run::of("papers", &["--budget", "12000calls", &option]);
+    let run = Run::of("papers", &["--budget", "600calls", &option]);
     for class in CLASSES {
-        run.covers(&format!("papers/{class}.java"));
+        run.sees(&format!("papers/{class}.java"));
     }
     assert_eq!(
         run.report()["code"]["not_instrumented"],
@@ -71,7 +71,7 @@ fn a_service_with_jacoco_loaded_first_is_covered_and_measured() {
 }
 
 #[test]
-fn a_service_with_jacoco_loaded_last_is_covered_and_measured() {
+fn a_service_with_jacoco_loaded_last_is_watched_and_measured() {
     let Some(agent) = is_built().then(|| jacoco("agent")).flatten() else {
         return;
     };
@@ -94,7 +94,7 @@ fn a_service_with_jacoco_loaded_last_is_covered_and_measured() {
             jar.display()
         ))
         .args(["--start-timeout", "120"])
-        .args(["--budget", "12000calls", "--no-run", "--out"])
+        .args(["--budget", "600calls", "--no-run", "--out"])
         .arg(out.path())
         .output()
         .expect("the binary runs");
@@ -103,7 +103,7 @@ fn a_service_with_jacoco_loaded_last_is_covered_and_measured() {
         output,
     };
     for class in CLASSES {
-        run.covers(&format!("papers/{class}.java"));
+        run.sees(&format!("papers/{class}.java"));
     }
     is_measured(folder.path(), "papers", &CLASSES);
 }

@@ -26,7 +26,7 @@ fn servers_reloaders_and_masters_are_followed_to_the_process_that_answers() {
         };
         assert!(matches!(code, Some(0 | 1)), "{command}: {said}");
         assert!(
-            said.contains("uncaught exception at figures.py"),
+            said.contains("exception at figures.py"),
             "{command}: {said}"
         );
     }

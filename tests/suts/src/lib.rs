@@ -25,6 +25,8 @@ pub mod lasting;
 pub mod links;
 pub mod papers;
 pub mod parcels;
+pub mod password;
+pub mod renaming;
 pub mod rows;
 pub mod sealed;
 mod store;

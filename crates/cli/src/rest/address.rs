@@ -1,5 +1,6 @@
 //! Base URL of the service, and the check that it may be called.
 
+use isobath_exec::document::is_local;
 use isobath_exec::http::{Method, Request};
 use isobath_rest::caller::ResetCall;
 use isobath_rest::openapi::Api;
@@ -59,13 +60,7 @@ pub(super) fn at_port(url: Option<&str>, port: u16) -> String {
 pub(super) fn guard(url: &str, remote: bool) -> Result<(), SetupError> {
     let parsed =
         url::Url::parse(url).map_err(|error| SetupError::usage(format!("--url: {error}")))?;
-    let local = match parsed.host() {
-        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
-    if local || remote {
+    if is_local(&parsed) || remote {
         return Ok(());
     }
     Err(SetupError::usage(format!(

@@ -49,7 +49,7 @@ pub(crate) struct RestArgs {
     #[arg(
         long,
         default_value = "mio",
-        value_name = "mio|wts|mosa|random",
+        value_name = "mio|wts|mosa|dynamosa|lt-mosa|random",
         help_heading = "Search"
     )]
     pub algorithm: AlgorithmKind,

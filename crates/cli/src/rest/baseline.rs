@@ -248,6 +248,7 @@ mod tests {
             operation: "GET /boats".into(),
             detail: "GET /boats was answered with \"500\"".into(),
             evidence: Vec::new(),
+            calls: Vec::new(),
         }
     }
 

@@ -65,7 +65,13 @@ impl Folder {
             SetupError::usage(format!("cannot write to {}: {error}", path.display()))
         };
         std::fs::create_dir_all(path).map_err(unwritable)?;
-        let lock = File::create(path.join(LOCK)).map_err(unwritable)?;
+        // Nothing is written to it: should it be a link, what it leads to stays as it is.
+        let lock = File::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path.join(LOCK))
+            .map_err(unwritable)?;
         // A file system without locks keeps nobody from working.
         if matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) {
             return Err(SetupError::usage(format!(
@@ -88,8 +94,13 @@ impl Folder {
     /// next one goes on where this was.
     fn keep_previous(&self) -> io::Result<()> {
         let names = FILES.into_iter().chain(writer::names());
-        let left: Vec<&str> = names.filter(|name| self.path.join(name).exists()).collect();
+        // A link is moved like a file, also one that leads nowhere: nothing is written through it.
+        let is_left = |name: &&str| self.path.join(name).symlink_metadata().is_ok();
+        let left: Vec<&str> = names.filter(is_left).collect();
         let (previous, moving) = (self.path.join(PREVIOUS), self.path.join(MOVING));
+        if moving.is_symlink() {
+            std::fs::remove_file(&moving)?;
+        }
         if left.is_empty() && !moving.exists() {
             return Ok(());
         }
@@ -227,6 +238,29 @@ mod tests {
         assert!(refusal(Folder::take(root.path())).contains("another run is writing"));
         drop(first);
         assert_eq!(refusal(Folder::take(root.path())), "");
+    }
+
+    #[test]
+    fn links_lead_nothing_out_of_the_folder() {
+        let (root, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let file = elsewhere.path().join("file");
+        std::fs::write(&file, "mine").unwrap();
+        let link = |to: &Path, name: &str| {
+            std::os::unix::fs::symlink(to, root.path().join(name)).unwrap();
+        };
+        link(&file, LOCK);
+        link(&file, "report.json");
+        link(&file, "notes.part");
+        link(&elsewhere.path().join("none"), "isobath.log");
+        link(elsewhere.path(), MOVING);
+        link(elsewhere.path(), "pytest");
+        drop(Folder::take(root.path()).unwrap_or_else(|_| panic!("it is free")));
+        put(&root.path().join("notes.txt"), "ours").unwrap();
+        std::fs::write(root.path().join("isobath.log"), "ours").unwrap();
+        put(&root.path().join("pytest/test_x.py"), "ours").unwrap();
+        let left = std::fs::read_dir(elsewhere.path()).unwrap().count();
+        assert_eq!(left, 1, "only what was there");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
     }
 
     #[test]

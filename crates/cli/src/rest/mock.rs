@@ -146,7 +146,11 @@ impl Mocked {
         for one in &flag {
             if let Some(spec) = &one.spec {
                 let document = document(spec)?;
-                let api = openapi::read(&document.text, &document.location, &DocumentLoader)
+                let loader = DocumentLoader {
+                    from: &document.location,
+                    remote: args.remote,
+                };
+                let api = openapi::read(&document.text, &document.location, &loader)
                     .map_err(|error| usage(error.to_string()))?;
                 described.push(DocumentedService {
                     name: one.name.clone(),

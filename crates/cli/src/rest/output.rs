@@ -211,6 +211,12 @@ impl<'a> FinishedRun<'a> {
         self
     }
 
+    /// The tables of the rows that a fault needs and that no call was seen to write, if it needs any.
+    pub(super) fn foreign_rows(&self, fault: &Fault) -> Option<&str> {
+        let identity = (fault.kind, fault.cause.clone());
+        self.outcome.needs_rows.get(&identity).map(String::as_str)
+    }
+
     fn standing(&self, fault: &Fault) -> BaselineStatus {
         self.baseline
             .map_or(BaselineStatus::New, |baseline| baseline.standing(fault))
@@ -288,11 +294,12 @@ impl<'a> FinishedRun<'a> {
         (text.len() <= SHOWN_SOURCE).then_some(text)
     }
 
-    /// Writes suite and report; returns the written files.
+    /// Writes suite and report; returns the written files. `verified` is the suite without the tests that did not pass.
     pub(super) fn write(
         &self,
         folder: &Path,
         suites: &[VerifiedSuite],
+        verified: &HttpSuite,
     ) -> io::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         let mut put = |path: PathBuf, text: &str| -> io::Result<()> {
@@ -310,6 +317,16 @@ impl<'a> FinishedRun<'a> {
         }
         // Reports point at the first language.
         if let Some(suite) = suites.first() {
+            let excluded = &suite.view.excluded;
+            for fault in &mut report.faults {
+                let test = excluded
+                    .iter()
+                    .find(|one| Some(&one.id) == fault.test.as_ref());
+                if let Some(test) = test {
+                    fault.test = None;
+                    fault.no_test = Some(test.reason.clone());
+                }
+            }
             let cases = suite.written.tests.iter();
             report.test_cases = cases
                 .filter_map(|test| self.test_case(test, suite))
@@ -318,7 +335,10 @@ impl<'a> FinishedRun<'a> {
         if !self.outcome.statements.is_empty() {
             put(folder.join("queries.jsonl"), &self.queries())?;
         }
-        put(folder.join("suite.json"), &self.suite.to_json())?;
+        put(
+            folder.join("suite.json"),
+            &self.to_replay(verified).to_json(),
+        )?;
         put(folder.join("report.json"), &report.to_json())?;
         put(folder.join("report.md"), &findings::markdown(&report))?;
         put(folder.join("junit.xml"), &findings::junit(&report))?;
@@ -344,6 +364,21 @@ impl<'a> FinishedRun<'a> {
     fn is_fatal(&self, at: usize) -> bool {
         let exchanges = &self.outcome.tests[at].exchanges;
         exchanges.iter().any(|exchange| exchange.fatal.is_some())
+    }
+
+    /// The tests that passed, as they passed, and those that end the service and were therefore not run.
+    fn to_replay(&self, verified: &HttpSuite) -> HttpSuite {
+        let mut suite = self.suite.clone();
+        let mut at = 0..;
+        suite.tests.retain_mut(|test| {
+            let is_fatal = at.next().is_some_and(|at| self.is_fatal(at));
+            let passed = verified.tests.iter().find(|passed| passed.id == test.id);
+            if let Some(passed) = passed {
+                test.clone_from(passed);
+            }
+            passed.is_some() || is_fatal
+        });
+        suite
     }
 
     /// The suite without the tests that end the service.
@@ -530,11 +565,15 @@ impl<'a> FinishedRun<'a> {
             operation: fault.operation.clone(),
             message: fault.detail.clone(),
             details: std::iter::once(fault.kind.explanation().to_owned())
+                .chain(self.foreign_rows(fault).map(|tables| {
+                    format!("needs a row that no call was seen to write, in {tables}: not counted as a fault")
+                }))
                 .chain(other_operations(fault))
                 .chain(fault.evidence.iter().cloned())
+                .chain(fault.calls.iter().map(|call| format!("call: {call}")))
                 .chain(shown.map(HttpTest::answer_lines).unwrap_or_default())
                 .collect(),
-            severity: if fault.is_weak() {
+            severity: if fault.is_weak() || self.foreign_rows(fault).is_some() {
                 Severity::Note
             } else {
                 severity(fault.kind)
@@ -683,7 +722,11 @@ impl<'a> FinishedRun<'a> {
     /// Why a fault has no test.
     fn why_no_test(&self, fault: &Fault) -> &'static str {
         let identity = (fault.kind, fault.cause.clone());
-        if self.outcome.needs_state.contains(&identity) {
+        let api = &self.service.api;
+        let mut changes = self.outcome.login_changes.iter();
+        if changes.any(|operation| api.operations[*operation].name() == fault.operation) {
+            "no test: the operation changes what a user logs in with"
+        } else if self.outcome.needs_state.contains(&identity) {
             "no test: it shows only after what earlier calls left behind; add --reset or --db to find out which"
         } else if self.outcome.not_shown_again.contains(&identity) {
             "seen once; it did not show again when its calls were repeated"
@@ -718,6 +761,15 @@ impl<'a> FinishedRun<'a> {
                 Tone::Warning,
                 &format!(
                     "after {} every operation answered {status}; it was not called again",
+                    name(*operation)
+                ),
+            );
+        }
+        for operation in &self.outcome.login_changes {
+            terminal.say(
+                Tone::Warning,
+                &format!(
+                    "{} changes what a user logs in with, so no test calls it; add --reset or --db, or let the users be created (createUsers)",
                     name(*operation)
                 ),
             );
@@ -792,7 +844,19 @@ impl<'a> FinishedRun<'a> {
             .iter()
             .filter(|statuses| statuses.keys().any(|status| (200..300).contains(status)))
             .count();
-        for (fault, test) in &outcome.faults {
+        let (apart, faults): (Vec<_>, Vec<_>) = outcome
+            .faults
+            .iter()
+            .partition(|(fault, _)| self.foreign_rows(fault).is_some());
+        for (fault, test) in faults {
+            self.tell(terminal, fault, *test);
+        }
+        if !apart.is_empty() {
+            let line =
+                "seen only with rows that no call was seen to write, and not counted as faults:";
+            terminal.say(Tone::Plain, line);
+        }
+        for (fault, test) in apart {
             self.tell(terminal, fault, *test);
         }
         terminal.say(
@@ -903,7 +967,10 @@ impl<'a> FinishedRun<'a> {
 
     /// Says how many faults there are, and how many of them are known.
     fn count_faults(&self, terminal: &Terminal) {
-        let faults = || self.outcome.faults.iter().map(|(fault, _)| fault);
+        let faults = || {
+            let faults = self.outcome.faults.iter().map(|(fault, _)| fault);
+            faults.filter(|fault| self.foreign_rows(fault).is_none())
+        };
         let known = faults()
             .filter(|fault| matches!(self.standing(fault), BaselineStatus::Known(_)))
             .count();
@@ -979,6 +1046,9 @@ impl<'a> FinishedRun<'a> {
                     terminal.say(Tone::Faint, &format!("      {line}"));
                 }
             }
+        }
+        if let Some(call) = fault.calls.last().filter(|_| !self.args.brief) {
+            terminal.say(Tone::Faint, &format!("    {call}"));
         }
         match test.and_then(|at| self.suite.tests.get(at)) {
             Some(_) if self.args.brief => {}

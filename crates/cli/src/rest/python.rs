@@ -1,12 +1,13 @@
 //! `--python`: starts a Python service with the driver for white-box testing.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use isobath_emit::http::suite::AGENT_PORT;
 use isobath_emit::shell::quote_if_needed;
 use isobath_exec::driver::Listener;
+use isobath_exec::process::listening::processes_at;
 use isobath_exec::process::{call_at_once, free_port};
 use isobath_exec::tool::Tool;
 use isobath_rest::feedback::DriverFeedback;
@@ -65,6 +66,8 @@ const IMPORT: Duration = Duration::from_secs(120);
 /// Requests at once that show whether several processes answer, and how often.
 const CROWD: usize = 8;
 const ROUNDS: usize = 4;
+/// How long workers that hold the listening socket have to answer a request: they may still be importing the application.
+const WORKERS: Duration = Duration::from_secs(15);
 /// What stands for the port in a command.
 const PORT: &str = "{port}";
 
@@ -223,7 +226,7 @@ impl InstrumentedPython {
                  by a program that is not Python, or without Starlette (FastAPI), Flask or Django.",
             )
         })?;
-        if serving_processes(&self.url, &feedback) > 1 {
+        if serving_processes(&self.url, self.port, &feedback) > 1 {
             return Err(SetupError::unreachable(
                 "several processes of the service answer requests, and coverage of only one could be seen; start it with one worker, \
                  for example `uvicorn --workers 1` or `gunicorn --workers 1`",
@@ -237,13 +240,22 @@ impl InstrumentedPython {
     }
 }
 
-/// How many processes answer requests at a URL, as far as some that come at once show.
-fn serving_processes(url: &str, feedback: &DriverFeedback) -> usize {
-    for _ in 0..ROUNDS {
-        call_at_once(url, CROWD);
-        if feedback.other_processes() > 0 {
+/// How many processes answer requests at a URL.
+///
+/// One that holds the listening socket need not accept connections: a pool of workers inherits it, too. So only a
+/// response counts, and it is waited for as long as there may be another process to give it.
+fn serving_processes(url: &str, port: u16, feedback: &DriverFeedback) -> usize {
+    let started = Instant::now();
+    for round in 0.. {
+        let is_over = match processes_at(port).len() {
+            0 => round >= ROUNDS,
+            1 => true,
+            _ => started.elapsed() > WORKERS,
+        };
+        if is_over || feedback.other_processes() > 0 {
             break;
         }
+        call_at_once(url, CROWD);
     }
     feedback.other_processes() + 1
 }

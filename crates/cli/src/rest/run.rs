@@ -199,7 +199,11 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         wait(args, &args.spec, started, terminal)?;
     }
     let document = document(&args.spec)?;
-    let mut api = openapi::read(&document.text, &document.location, &DocumentLoader)
+    let loader = DocumentLoader {
+        from: &document.location,
+        remote: args.remote,
+    };
+    let mut api = openapi::read(&document.text, &document.location, &loader)
         .map_err(|error| SetupError::usage(error.to_string()))?;
     if api.operations.is_empty() {
         return Err(SetupError::usage(format!(
@@ -417,9 +421,10 @@ fn write_and_verify(
         };
         let mut suite = run.harmless();
         let languages = args.lang.iter();
-        languages
+        let suites = languages
             .map(|language| checker.check(language, &mut suite))
-            .collect::<io::Result<Vec<_>>>()
+            .collect::<io::Result<Vec<_>>>()?;
+        Ok::<_, io::Error>((suites, suite))
     };
     // First without running anything, so that it is there whatever comes then.
     let not_run = match run.ended_early() {
@@ -427,20 +432,20 @@ fn write_and_verify(
         None if args.no_run => Some("--no-run".to_owned()),
         None => None,
     };
-    let mut suites = check(Some(not_run.clone().unwrap_or_default()))?;
-    run.write(folder, &suites)?;
+    let (mut suites, mut verified) = check(Some(not_run.clone().unwrap_or_default()))?;
+    run.write(folder, &suites, &verified)?;
     if not_run.is_none() {
         lock(log).write(&Line::Stage {
             stage: "check".to_owned(),
         });
         // The suites stand for external services themselves, where the service looks for them.
         run.service.with_mocks(Mocks::pause);
-        suites = while_listening(run.service.feedback.as_ref(), || check(None))?;
+        (suites, verified) = while_listening(run.service.feedback.as_ref(), || check(None))?;
     }
     if run.ended_early().is_none() {
         run.call_disruptive(client)?;
     }
-    let files = run.write(folder, &suites)?;
+    let files = run.write(folder, &suites, &verified)?;
     for suite in &suites {
         lock(log).write(&Line::SuiteWritten {
             language: suite.view.language.clone(),
@@ -456,7 +461,14 @@ fn exit(run: &output::FinishedRun<'_>, fails: impl Fn(&Fault) -> bool) -> Exit {
     match (&outcome.lost, run.is_interrupted()) {
         (_, true) => Exit::Interrupted,
         (Some(_), false) => Exit::Unreachable,
-        (None, false) if outcome.faults.iter().any(|(fault, _)| fails(fault)) => Exit::Findings,
+        (None, false)
+            if outcome
+                .faults
+                .iter()
+                .any(|(fault, _)| fails(fault) && run.foreign_rows(fault).is_none()) =>
+        {
+            Exit::Findings
+        }
         (None, false) if run.is_hardly_tested() => Exit::Unreachable,
         (None, false) => Exit::Clean,
     }
@@ -692,11 +704,16 @@ fn config(args: &RestArgs, interruption: &Interruption, clock: &Arc<Clock>) -> C
 }
 
 /// Documents that a document refers to.
-pub(super) struct DocumentLoader;
+pub(super) struct DocumentLoader<'a> {
+    /// Where the first document is.
+    pub(super) from: &'a str,
+    /// Whether other hosts may be asked.
+    pub(super) remote: bool,
+}
 
-impl Loader for DocumentLoader {
+impl Loader for DocumentLoader<'_> {
     fn load(&self, location: &str) -> Result<String, String> {
-        document::load(location, PATIENCE)
+        document::load_reference(location, self.from, self.remote, PATIENCE)
             .map(|document| document.text)
             .map_err(|error| error.to_string())
     }

@@ -3,12 +3,13 @@
 
 use std::fmt::Write;
 
+use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
 use super::model::RestReport;
 use super::statements::{self, StatementView};
 use crate::report::markdown::{code, inline};
-use crate::report::page::escape;
+use crate::report::page::{note, plain_table};
 
 /// What a run learned about the database behind the service.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -211,73 +212,40 @@ pub(super) fn table<const N: usize>(out: &mut String, heads: &[&str; N], rows: &
 }
 
 /// The section of the page.
-pub(super) fn html(out: &mut String, report: &RestReport) {
+pub(super) fn html(report: &RestReport) -> Markup {
     let Some(database) = &report.database else {
-        return;
+        return Markup::default();
     };
+    let (gaps, untried) = (database.gaps(), database.untried());
     let violations = database.violations();
-    let _ = writeln!(
-        out,
-        "<details class=\"note\" id=\"database\" open>\n<summary><h2>Database</h2> \
-         <span class=\"count\">{} constraints, {} drifted</span></summary>\n<p><code>{}</code>: {}</p>",
+    let content = html! {
+        p { code { (database.address) } ": " (database.cost()) }
+        @if !gaps.is_empty() { ul { @for gap in &gaps { li { (gap) } } } }
+        @if !violations.is_empty() {
+            h3 { "Constraints and operations" }
+            p { (LEGEND) }
+            (plain_table("Constraints and operations", &VIOLATIONS, &violations))
+        }
+        @if !untried.is_empty() {
+            p {
+                "Not violated by any call: "
+                @for (idx, title) in untried.iter().enumerate() {
+                    @if idx > 0 { ", " }
+                    code { (title) }
+                }
+                "."
+            }
+        }
+        @if !database.drift.is_empty() {
+            h3 { "Drift between document and database" }
+            (plain_table("Drift", &DRIFT, &database.drifted()))
+        }
+        (statements::html(&database.statements))
+    };
+    let counts = format!(
+        "{} constraints, {} drifted",
         database.constraints.len(),
-        database.drift.len(),
-        escape(&database.address),
-        escape(&database.cost())
+        database.drift.len()
     );
-    let gaps = database.gaps();
-    if !gaps.is_empty() {
-        let items: String = gaps
-            .iter()
-            .map(|gap| format!("<li>{}</li>\n", escape(gap)))
-            .collect();
-        let _ = writeln!(out, "<ul>\n{items}</ul>");
-    }
-    if !violations.is_empty() {
-        let _ = writeln!(
-            out,
-            "<h3>Constraints and operations</h3>\n<p>{}</p>",
-            escape(LEGEND)
-        );
-        page_table(out, "Constraints and operations", &VIOLATIONS, &violations);
-    }
-    let untried = database.untried();
-    if !untried.is_empty() {
-        let list: Vec<String> = untried
-            .iter()
-            .map(|title| format!("<code>{}</code>", escape(title)))
-            .collect();
-        let _ = writeln!(out, "<p>Not violated by any call: {}.</p>", list.join(", "));
-    }
-    if !database.drift.is_empty() {
-        out.push_str("<h3>Drift between document and database</h3>\n");
-        page_table(out, "Drift", &DRIFT, &database.drifted());
-    }
-    statements::html(out, &database.statements);
-    out.push_str("</details>\n");
-}
-
-pub(super) fn page_table<const N: usize>(
-    out: &mut String,
-    label: &str,
-    heads: &[&str; N],
-    rows: &[[String; N]],
-) {
-    let heads: String = heads
-        .iter()
-        .map(|head| format!("<th scope=\"col\">{head}</th>"))
-        .collect();
-    let _ = writeln!(
-        out,
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\"><table>\n\
-         <thead><tr>{heads}</tr></thead>\n<tbody>"
-    );
-    for row in rows {
-        let cells: String = row
-            .iter()
-            .map(|cell| format!("<td>{}</td>", escape(cell)))
-            .collect();
-        let _ = writeln!(out, "<tr data-row>{cells}</tr>");
-    }
-    out.push_str("</tbody></table></div>\n");
+    note("database", "Database", &counts, true, &content)
 }

@@ -1,145 +1,106 @@
-//! The report as one self-contained HTML file.
+//! The report of a REST run as one self-contained HTML file.
 
-use std::fmt::Write;
+use maud::{Markup, PreEscaped, html};
 
 use super::database;
 use super::model::{FaultView, OperationView, RestReport, TestCase};
 use super::outbound;
 use super::plot;
 use super::source::source;
-use crate::report::page::{self, escape, fact, meter, snippet, tile};
+use crate::report::page::{self, Page, facts, list_note, meter, note, snippet, tile};
+
+/// A table of uncovered targets with more rows than this is closed.
+const OPEN_TARGETS: usize = 30;
 
 /// The report as one offline page.
 pub fn html(report: &RestReport) -> String {
-    let mut out = page::open(&report.title).replacen(
-        "</style>",
-        concat!(include_str!("page.css"), "</style>"),
-        1,
-    );
-    header(&mut out, report);
-    out.push_str("<main id=\"main\">\n");
-    summary(&mut out, report);
-    out.push_str("<h2 id=\"findings\">Findings</h2>\n");
-    let hint = "operation, status, words in a finding";
-    page::toolbar(
-        &mut out,
-        report.by_root_cause().len(),
-        ("finding", "findings"),
-        hint,
-    );
-    findings(&mut out, report);
-    operations(&mut out, report);
-    if let Some(plot) = plot::progress(report) {
-        let _ = write!(
-            out,
-            "<section aria-labelledby=\"progress\">\n<h2 id=\"progress\">Targets over time</h2>\n\
-             <div class=\"card\">{plot}</div>\n</section>\n"
-        );
-    }
-    code(&mut out, report);
-    database::html(&mut out, report);
-    outbound::html(&mut out, report);
-    uncovered(&mut out, report);
-    limitations(&mut out, report);
-    tests(&mut out, report);
-    let mut end = String::new();
-    page::close(&mut end, &report.version);
-    let script = concat!("<script>\n", include_str!("rows.js"), "</script>\n</body>");
-    out.push_str(&end.replacen("</body>", script, 1));
-    out
-}
-
-fn header(out: &mut String, report: &RestReport) {
-    let _ = write!(
-        out,
-        "<header>\n<p class=\"kicker\">REST tests</p>\n<h1>{}</h1>\n<dl class=\"facts\">\n",
-        escape(&report.title)
-    );
-    fact(out, "Document", &report.source);
-    fact(out, "Service", &report.url);
-    fact(out, "Algorithm", &report.algorithm);
-    fact(out, "Budget", &report.budget);
-    fact(out, "Seed", &report.seed.to_string());
-    fact(
-        out,
-        "Started",
-        report.started.as_deref().unwrap_or_default(),
-    );
-    fact(out, "Time", &format!("{:.1} s", report.seconds));
-    fact(
-        out,
-        "Ended early",
-        report.ended_early.as_deref().unwrap_or_default(),
-    );
-    out.push_str("</dl>\n");
-    if let Some(command) = &report.command {
-        snippet(out, &escape(command), "the command");
-    }
-    out.push_str("</header>\n");
+    let page = Page {
+        kicker: "REST tests",
+        title: &report.title,
+        facts: vec![
+            ("Document", report.source.clone()),
+            ("Service", report.url.clone()),
+            ("Algorithm", report.algorithm.clone()),
+            ("Budget", report.budget.clone()),
+            ("Seed", report.seed.to_string()),
+            ("Started", report.started.clone().unwrap_or_default()),
+            ("Time", format!("{:.1} s", report.seconds)),
+            (
+                "Ended early",
+                report.ended_early.clone().unwrap_or_default(),
+            ),
+        ],
+        command: report.command.as_deref(),
+        version: &report.version,
+        style: include_str!("page.css"),
+        script: include_str!("rows.js"),
+    };
+    page.render(&html! {
+        (summary(report))
+        h2 #findings { "Findings" }
+        (page::toolbar(
+            report.by_root_cause().len(),
+            ("finding", "findings"),
+            "operation, status, words in a finding",
+        ))
+        (findings(report))
+        (operations(report))
+        @if let Some(plot) = plot::progress(report) {
+            section aria-labelledby="progress" {
+                h2 #progress { "Targets over time" }
+                div.card { (PreEscaped(plot)) }
+            }
+        }
+        (code(report))
+        (database::html(report))
+        (outbound::html(report))
+        (uncovered(report))
+        (limitations(report))
+        (tests(report))
+    })
 }
 
 fn count(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
 
-fn summary(out: &mut String, report: &RestReport) {
-    out.push_str(
-        "<section aria-labelledby=\"summary\">\n<h2 id=\"summary\">Summary</h2>\n<div class=\"tiles\">\n",
-    );
-    meter(
-        out,
-        "Targets covered",
-        count(report.covered),
-        count(report.targets),
-        "",
-    );
-    let causes = report.by_root_cause().len();
+fn summary(report: &RestReport) -> Markup {
     let seen: u64 = report.faults.iter().map(|fault| fault.seen).sum();
-    tile(
-        out,
-        causes,
-        "fault",
-        "faults",
-        &if seen > report.faults.len() as u64 {
-            format!("seen {seen} times")
-        } else {
-            "one per root cause".to_owned()
-        },
-    );
-    let answered = |operation: &&OperationView| {
-        operation
-            .statuses
-            .iter()
-            .any(|count| (200..300).contains(&count.status))
+    let seen = if seen > report.faults.len() as u64 {
+        format!("seen {seen} times")
+    } else {
+        "one per root cause".to_owned()
     };
-    let succeeded = report.operations.iter().filter(answered).count();
-    tile(
-        out,
-        report.operations.len(),
-        "operation",
-        "operations",
-        &format!("{succeeded} returned 2xx"),
-    );
+    let succeeds = |operation: &&OperationView| {
+        let mut statuses = operation.statuses.iter();
+        statuses.any(|count| (200..300).contains(&count.status))
+    };
+    let succeeded = report.operations.iter().filter(succeeds).count();
     let rate = if report.seconds > 0.0 {
         format!("{:.0} per second", report.calls as f64 / report.seconds)
     } else {
         String::new()
     };
-    tile(out, count(report.calls), "call", "calls", &rate);
-    let calls = format!("{} calls", report.suite_calls);
-    tile(out, count(report.tests), "test", "tests", &calls);
-    out.push_str("</div>\n</section>\n");
+    let tiles = html! {
+        (meter("Targets covered", count(report.covered), count(report.targets), ""))
+        (tile(report.by_root_cause().len(), "fault", "faults", &seen))
+        (tile(
+            report.operations.len(),
+            "operation",
+            "operations",
+            &format!("{succeeded} returned 2xx"),
+        ))
+        (tile(count(report.calls), "call", "calls", &rate))
+        (tile(count(report.tests), "test", "tests", &format!("{} calls", report.suite_calls)))
+    };
+    page::summary(&tiles, &Markup::default())
 }
 
 /// A root cause and its faults.
 type RootCause<'a> = (&'a str, Vec<&'a FaultView>);
 
 /// The faults: a group per code, in it an entry per root cause.
-fn findings(out: &mut String, report: &RestReport) {
-    if report.faults.is_empty() {
-        out.push_str("<p>No fault was found.</p>\n");
-        return;
-    }
+fn findings(report: &RestReport) -> Markup {
     let mut groups: Vec<(&str, Vec<RootCause<'_>>)> = Vec::new();
     for (cause, faults) in report.by_root_cause() {
         let code = faults.first().map_or("", |fault| fault.code.as_str());
@@ -148,271 +109,199 @@ fn findings(out: &mut String, report: &RestReport) {
             None => groups.push((code, vec![(cause, faults)])),
         }
     }
-    let open = if groups.len() <= 12 { " open" } else { "" };
-    for (code, causes) in groups {
-        let wfc = causes
-            .first()
-            .and_then(|(_, faults)| faults.first()?.wfc_code);
-        let wfc = wfc.map(|wfc| format!(" · WFC {wfc}")).unwrap_or_default();
-        let _ = writeln!(
-            out,
-            "<details class=\"table\"{open}>\n<summary><h3>{}</h3> <span class=\"count\">{} root {}{wfc}</span></summary>\n\
-             <div class=\"tests\">",
-            escape(code),
-            causes.len(),
-            if causes.len() == 1 { "cause" } else { "causes" },
-        );
-        for (cause, faults) in causes {
-            root_cause(out, cause, &faults);
+    html! {
+        @if groups.is_empty() { p { "No fault was found." } }
+        @for (code, causes) in &groups {
+            @let wfc = causes.first().and_then(|(_, faults)| faults.first()?.wfc_code);
+            details.table open[page::is_short(groups.len())] {
+                summary {
+                    h3 { (code) } " "
+                    span.count {
+                        (page::plural(causes.len(), "root cause"))
+                        @if let Some(wfc) = wfc { " · WFC " (wfc) }
+                    }
+                }
+                div.tests { @for (cause, faults) in causes { (root_cause(cause, faults)) } }
+            }
         }
-        out.push_str("</div>\n</details>\n");
     }
 }
 
-fn root_cause(out: &mut String, cause: &str, faults: &[&FaultView]) {
+fn root_cause(cause: &str, faults: &[&FaultView]) -> Markup {
     let Some(first) = faults.first() else {
-        return;
+        return Markup::default();
     };
     let severity = first.severity.word();
     // Most sentences begin with their operation.
     let message = first.message.strip_prefix(first.operation.as_str());
     let message = message.unwrap_or(&first.message).trim_start();
-    let _ = writeln!(
-        out,
-        "<details class=\"test finding\"><summary><span class=\"verdict {severity}\">{severity}</span> \
-         <code>{}</code> {}</summary>\n<p class=\"remark\">Root cause <code>{}</code></p>",
-        escape(&first.operation),
-        escape(message),
-        escape(cause)
-    );
-    for fault in faults {
-        self::fault(out, fault, faults.len() > 1);
+    html! {
+        details.test.finding {
+            summary {
+                span.verdict.(severity) { (severity) } " "
+                code { (first.operation) } " " (message)
+            }
+            p.remark { "Root cause " code { (cause) } }
+            @for fault in faults {
+                @if faults.len() > 1 { h4 { code { (fault.operation) } } }
+                (self::fault(fault))
+            }
+        }
     }
-    out.push_str("</details>\n");
 }
 
-fn fault(out: &mut String, fault: &FaultView, named: bool) {
-    if named {
-        let _ = writeln!(out, "<h4><code>{}</code></h4>", escape(&fault.operation));
-    }
-    if !fault.details.is_empty() {
-        out.push_str("<ul>");
-        for detail in &fault.details {
-            let _ = write!(out, "<li>{}</li>", escape(detail));
-        }
-        out.push_str("</ul>\n");
-    }
-    out.push_str("<dl class=\"facts\">\n");
-    if fault.seen > 1 {
-        fact(out, "Seen", &format!("{} times", fault.seen));
-    }
-    fact(out, "Known", fault.known.as_deref().unwrap_or_default());
-    fact(out, "Fingerprint", &fault.fingerprint);
-    fact(out, "Test", fault.test.as_deref().unwrap_or_default());
-    fact(out, "No test", fault.no_test.as_deref().unwrap_or_default());
-    if let Some(location) = &fault.location {
-        let line = match location.line {
-            0 => String::new(),
-            line => format!(":{line}"),
-        };
-        fact(
-            out,
-            "Document",
-            &format!("{}{line} {}", location.file, location.pointer),
-        );
-    }
-    out.push_str("</dl>\n");
-    if !fault.rows.is_empty() {
-        snippet(out, &escape(&(fault.rows.join(";\n") + ";")), "the rows");
-    }
-    if !fault.curl.is_empty() {
-        snippet(out, &escape(fault.curl.trim_end()), "the cURL calls");
+fn fault(fault: &FaultView) -> Markup {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let seen = if fault.seen > 1 {
+        format!("{} times", fault.seen)
+    } else {
+        String::new()
+    };
+    let location = fault.location.as_ref().map(|location| match location.line {
+        0 => format!("{} {}", location.file, location.pointer),
+        line => format!("{}:{line} {}", location.file, location.pointer),
+    });
+    html! {
+        @if !fault.details.is_empty() { ul { @for detail in &fault.details { li { (detail) } } } }
+        (facts(&[
+            ("Seen", seen),
+            ("Known", text(&fault.known)),
+            ("Fingerprint", fault.fingerprint.clone()),
+            ("Test", text(&fault.test)),
+            ("No test", text(&fault.no_test)),
+            ("Document", text(&location)),
+        ]))
+        @if !fault.rows.is_empty() { (snippet(&(fault.rows.join(";\n") + ";"), "the rows")) }
+        @if !fault.curl.is_empty() { (snippet(fault.curl.trim_end(), "the cURL calls")) }
     }
 }
 
 /// Operations × statuses, shaded by the number of calls.
-fn operations(out: &mut String, report: &RestReport) {
-    if report.operations.is_empty() {
-        return;
-    }
+fn operations(report: &RestReport) -> Markup {
     let statuses = report.statuses();
     let silent = report
         .operations
         .iter()
         .any(|operation| operation.no_response > 0);
-    out.push_str(
-        "<section aria-labelledby=\"operations\">\n<h2 id=\"operations\">Operations and statuses</h2>\n\
-         <p class=\"remark\">Calls per status. A dashed cell is a status that the document does not tell of.</p>\n\
-         <div class=\"scroll card\" tabindex=\"0\" role=\"region\" aria-labelledby=\"operations\"><table class=\"heat\">\n\
-         <thead><tr><th scope=\"col\">Operation</th><th scope=\"col\">Calls</th>",
-    );
-    for status in &statuses {
-        let _ = write!(out, "<th scope=\"col\">{status}</th>");
-    }
-    if silent {
-        out.push_str("<th scope=\"col\">no answer</th>");
-    }
-    out.push_str("</tr></thead>\n<tbody>\n");
-    for operation in &report.operations {
-        let _ = write!(
-            out,
-            "<tr data-row><th scope=\"row\"><code>{}</code></th><td>{}</td>",
-            escape(&operation.id),
-            operation.calls
-        );
-        for status in &statuses {
-            cell(out, operation, *status);
+    html! {
+        @if !report.operations.is_empty() {
+            section aria-labelledby="operations" {
+                h2 #operations { "Operations and statuses" }
+                p.remark { "Calls per status. A dashed cell is a status that is not documented." }
+                div.scroll.card tabindex="0" role="region" aria-labelledby="operations" {
+                    table.heat {
+                        thead {
+                            tr {
+                                th scope="col" { "Operation" }
+                                th scope="col" { "Calls" }
+                                @for status in &statuses { th scope="col" { (status) } }
+                                @if silent { th scope="col" { "no response" } }
+                            }
+                        }
+                        tbody {
+                            @for operation in &report.operations {
+                                tr data-row {
+                                    th scope="row" { code { (operation.id) } }
+                                    td { (operation.calls) }
+                                    @for status in &statuses { (cell(operation, *status)) }
+                                    @if silent {
+                                        @match operation.no_response {
+                                            0 => td {},
+                                            n => td.f5 { (n) },
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
         }
-        if silent {
-            let n = operation.no_response;
-            let _ = if n > 0 {
-                write!(out, "<td class=\"f5\">{n}</td>")
-            } else {
-                write!(out, "<td></td>")
-            };
-        }
-        out.push_str("</tr>\n");
     }
-    out.push_str("</tbody></table></div>\n</section>\n");
 }
 
-fn cell(out: &mut String, operation: &OperationView, status: u16) {
-    let found = operation
-        .statuses
-        .iter()
-        .find(|count| count.status == status);
-    let Some(count) = found else {
-        out.push_str("<td></td>");
-        return;
+fn cell(operation: &OperationView, status: u16) -> Markup {
+    let mut statuses = operation.statuses.iter();
+    let Some(count) = statuses.find(|count| count.status == status) else {
+        return html! { td {} };
     };
     // By orders of magnitude: 1, 10, 100, 1000 calls.
     let heat = count.calls.max(1).ilog10().min(3);
-    let strange = if count.documented { "" } else { " strange" };
-    let title = if count.documented {
-        ""
-    } else {
-        " title=\"not in the document\""
-    };
-    let _ = write!(
-        out,
-        "<td class=\"f{} h{heat}{strange}\"{title}>{}</td>",
-        status / 100,
-        count.calls
-    );
+    let class = format!("f{} h{heat}", status / 100);
+    let title = (!count.documented).then_some("not documented");
+    html! {
+        td.(class).strange[!count.documented] title=[title] { (count.calls) }
+    }
 }
 
 /// The code, file by file.
-fn code(out: &mut String, report: &RestReport) {
-    let Some(code) = &report.code else { return };
-    let _ = writeln!(
-        out,
-        "<details class=\"note\" id=\"code\" open>\n<summary><h2>Code</h2> \
-         <span class=\"count\">{} lines, {} branches</span></summary>\n\
-         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Code\"><table>\n\
-         <thead><tr><th scope=\"col\">File</th><th scope=\"col\">Lines</th><th scope=\"col\">Branches</th></tr></thead>\n<tbody>",
-        code.lines, code.branches
-    );
-    for file in &code.files {
-        let _ = writeln!(
-            out,
-            "<tr><td>{}</td><td>{}</td><td>{}</td></tr>",
-            escape(&file.file),
-            file.lines,
-            file.branches
-        );
-    }
-    out.push_str("</tbody></table></div>\n");
-    for file in &code.files {
-        source(out, file);
-    }
-    out.push_str("</details>\n");
+fn code(report: &RestReport) -> Markup {
+    let Some(code) = &report.code else {
+        return Markup::default();
+    };
+    let rows = html! {
+        @for file in &code.files {
+            tr { td { (file.file) } td { (file.lines) } td { (file.branches) } }
+        }
+    };
+    let content = html! {
+        (page::table("Code", &["File", "Lines", "Branches"], &rows))
+        @for file in &code.files { (source(file)) }
+    };
+    let total = format!("{} lines, {} branches", code.lines, code.branches);
+    note("code", "Code", &total, true, &content)
 }
 
-fn uncovered(out: &mut String, report: &RestReport) {
-    if report.uncovered.is_empty() {
-        return;
-    }
-    let _ = writeln!(
-        out,
-        "<details class=\"note\" id=\"uncovered\"{}>\n<summary><h2>Not covered</h2> \
-         <span class=\"count\">{}</span></summary>\n\
-         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Not covered\"><table>\n\
-         <thead><tr><th scope=\"col\">Target</th><th scope=\"col\">Score</th><th scope=\"col\">Nearest miss</th></tr></thead>\n<tbody>",
-        if report.uncovered.len() <= 30 {
-            " open"
-        } else {
-            ""
-        },
-        report.uncovered.len()
-    );
-    for target in &report.uncovered {
-        let mut why = target.nearest_miss.clone().unwrap_or_default();
-        if let Some(reason) = &target.reason {
-            if !why.is_empty() {
-                why.push_str("; ");
+fn uncovered(report: &RestReport) -> Markup {
+    let n = report.uncovered.len();
+    let rows = html! {
+        @for target in &report.uncovered {
+            @let reasons = target.nearest_miss.iter().chain(&target.reason);
+            @let reasons: Vec<&str> = reasons.map(String::as_str).collect();
+            tr data-row {
+                th scope="row" { (target.target) }
+                td { (format!("{:.2}", target.score)) }
+                td { (reasons.join("; ")) }
             }
-            why.push_str(reason);
         }
-        let _ = writeln!(
-            out,
-            "<tr data-row><th scope=\"row\">{}</th><td>{:.2}</td><td>{}</td></tr>",
-            escape(&target.target),
-            target.score,
-            escape(&why)
-        );
+    };
+    let table = page::table("Not covered", &["Target", "Score", "Nearest miss"], &rows);
+    html! {
+        @if n > 0 { (note("uncovered", "Not covered", &n.to_string(), n <= OPEN_TARGETS, &table)) }
     }
-    out.push_str("</tbody></table></div>\n</details>\n");
 }
 
-fn limitations(out: &mut String, report: &RestReport) {
-    if report.limitations.is_empty() {
-        return;
-    }
-    let _ = writeln!(
-        out,
-        "<details class=\"note\" id=\"limitations\">\n<summary><h2>Limitations</h2> \
-         <span class=\"count\">{}</span></summary>\n<ul>",
-        report.limitations.len()
-    );
-    for limitation in &report.limitations {
-        let _ = write!(out, "<li><strong>{}</strong>", escape(&limitation.what));
-        if limitation.count > 1 {
-            let _ = write!(out, " ({} times)", limitation.count);
-        }
-        if !limitation.location.is_empty() {
-            let _ = write!(out, " at <code>{}</code>", escape(&limitation.location));
-        }
-        if !limitation.quote.is_empty() {
-            let _ = write!(out, "<pre><code>{}</code></pre>", escape(&limitation.quote));
-        }
-        out.push_str("</li>\n");
-    }
-    out.push_str("</ul>\n</details>\n");
+fn limitations(report: &RestReport) -> Markup {
+    let items = report.limitations.iter().map(|limitation| {
+        page::limitation(
+            &limitation.what,
+            count(limitation.count),
+            &limitation.location,
+            &limitation.quote,
+        )
+    });
+    list_note(
+        "limitations",
+        "Limitations",
+        &items.collect::<Vec<_>>(),
+        false,
+    )
 }
 
-fn tests(out: &mut String, report: &RestReport) {
-    if report.test_cases.is_empty() {
-        return;
-    }
-    let _ = writeln!(
-        out,
-        "<details class=\"note\" id=\"tests\">\n<summary><h2>Tests</h2> <span class=\"count\">{}</span></summary>\n\
-         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Tests\"><table>\n\
-         <thead><tr><th scope=\"col\">Test</th><th scope=\"col\">Operation</th><th scope=\"col\">Location</th><th scope=\"col\">Run</th></tr></thead>\n<tbody>",
-        report.test_cases.len()
-    );
-    for test in &report.test_cases {
-        let _ = writeln!(
-            out,
-            "<tr data-row><th scope=\"row\">{}</th><td><code>{}</code></td><td><code>{}:{}</code></td><td>{}</td></tr>",
-            escape(&test.name),
-            escape(&test.operation),
-            escape(&test.file),
-            test.start_line,
-            escape(&verdict(test))
-        );
-    }
-    out.push_str("</tbody></table></div>\n</details>\n");
+fn tests(report: &RestReport) -> Markup {
+    let n = report.test_cases.len();
+    let rows = html! {
+        @for test in &report.test_cases {
+            tr data-row {
+                th scope="row" { (test.name) }
+                td { code { (test.operation) } }
+                td { code { (test.file) ":" (test.start_line) } }
+                td { (verdict(test)) }
+            }
+        }
+    };
+    let table = page::table("Tests", &["Test", "Operation", "Location", "Run"], &rows);
+    html! { @if n > 0 { (note("tests", "Tests", &n.to_string(), false, &table)) } }
 }
 
 fn verdict(test: &TestCase) -> String {

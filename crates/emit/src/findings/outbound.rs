@@ -1,11 +1,11 @@
 //! The requests that the service sent to external services during a run.
 
-use std::fmt::Write;
-
+use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
-use super::database::{page_table, table};
+use super::database::table;
 use super::model::RestReport;
+use crate::report::page::{note, plain_table};
 
 /// One kind of call that the service made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,19 +79,15 @@ pub(super) fn markdown(out: &mut String, report: &RestReport) {
 }
 
 /// The section of the page.
-pub(super) fn html(out: &mut String, report: &RestReport) {
-    if report.outbound.is_empty() {
-        return;
-    }
+pub(super) fn html(report: &RestReport) -> Markup {
     let calls: u64 = report.outbound.iter().map(|one| one.calls).sum();
-    let _ = writeln!(
-        out,
-        "<details class=\"note\" id=\"outbound\" open>\n<summary><h2>Calls to external services</h2> \
-         <span class=\"count\">{} kinds, {calls} calls</span></summary>",
-        report.outbound.len()
-    );
-    page_table(out, "Calls to external services", &HEADS, &rows(report));
-    out.push_str("</details>\n");
+    let counts = format!("{} kinds, {calls} calls", report.outbound.len());
+    let title = "Calls to external services";
+    html! {
+        @if !report.outbound.is_empty() {
+            (note("outbound", title, &counts, true, &plain_table(title, &HEADS, &rows(report))))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -122,8 +118,7 @@ mod tests {
         |---|---|---|---|---|---|
         | rates | GET /latest/\* | 5 | no response (1), 200 (4) | GET /price | mocked |
         ");
-        let mut page = String::new();
-        html(&mut page, &report);
+        let page = html(&report).into_string();
         assert!(page.contains("<td>GET /latest/*</td>"), "{page}");
     }
 }

@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
+use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
-use super::database::{page_table, table};
+use super::database::table;
 use crate::report::markdown::code;
-use crate::report::page::escape;
+use crate::report::page::plain_table;
 
 /// A statement that the service looked for rows with.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -107,35 +108,38 @@ pub(super) fn markdown(out: &mut String, statements: &[StatementView]) {
 }
 
 /// The section of the page.
-pub(super) fn html(out: &mut String, statements: &[StatementView]) {
-    if statements.is_empty() {
-        return;
-    }
-    out.push_str("<h3 id=\"statements\">SQL statements</h3>\n");
-    if !has_rules(statements) {
+pub(super) fn html(statements: &[StatementView]) -> Markup {
+    let title = "SQL statements";
+    let table = if has_rules(statements) {
+        let rows: Vec<_> = statements.iter().map(ruled).collect();
+        plain_table(title, &RULED, &rows)
+    } else {
         let rows: Vec<_> = statements.iter().map(cells).collect();
-        return page_table(out, "SQL statements", &HEADS, &rows);
-    }
-    let rows: Vec<_> = statements.iter().map(ruled).collect();
-    page_table(out, "SQL statements", &RULED, &rows);
-    for statement in statements
-        .iter()
-        .filter(|statement| !statement.rules.is_empty())
-    {
-        let _ = writeln!(
-            out,
-            "<details class=\"note\"><summary><code>{}</code> <span class=\"count\">{} rules</span></summary>\n<ul>",
-            escape(&statement.shape),
-            share(&statement.rules)
-        );
-        for rule in &statement.rules {
-            let line = if rule.covered {
-                format!("covered: {}: {}", rule.label, rule.description)
-            } else {
-                format!("not covered: {}", missed(rule))
-            };
-            let _ = writeln!(out, "<li>{}</li>", escape(&line));
+        plain_table(title, &HEADS, &rows)
+    };
+    let with_rules = |statement: &&StatementView| !statement.rules.is_empty();
+    html! {
+        @if !statements.is_empty() {
+            h3 #statements { (title) }
+            (table)
+            @for statement in statements.iter().filter(with_rules) {
+                details.note {
+                    summary {
+                        code { (statement.shape) } " "
+                        span.count { (share(&statement.rules)) " rules" }
+                    }
+                    ul { @for rule in &statement.rules { li { (outcome(rule)) } } }
+                }
+            }
         }
-        out.push_str("</ul></details>\n");
+    }
+}
+
+/// What became of a rule, in a line.
+fn outcome(rule: &RuleView) -> String {
+    if rule.covered {
+        format!("covered: {}: {}", rule.label, rule.description)
+    } else {
+        format!("not covered: {}", missed(rule))
     }
 }

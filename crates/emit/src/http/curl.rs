@@ -369,6 +369,12 @@ fn body(words: &mut Vec<String>, body: &Body, known: &Variables, typed: bool) ->
         }
         Body::Form(fields) => {
             for (name, value) in fields {
+                // A shell has no NUL; what is encoded already has none either.
+                if let Some(text) = value.literal().filter(|text| text.contains('\0')) {
+                    let pair = format!("{}={}", percent_encoded(name), percent_encoded(&text));
+                    words.push(format!("--data-raw {}", quote(&pair)));
+                    continue;
+                }
                 let mut all = vec![ShellPiece::Text(format!("{}=", percent_encoded(name)))];
                 all.extend(parts(value, known));
                 words.push(format!("--data-urlencode {}", joined(&all)));
@@ -570,4 +576,23 @@ fn percent_encoded(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::{ExpectedResponse, HttpStep, Text};
+
+    #[test]
+    fn a_nul_in_a_form_is_encoded() {
+        let form = Body::Form(vec![("user name".into(), Text::from("a\0b"))]);
+        let call = Request::new("POST", "/login").body(form);
+        let suite = HttpSuite::new("x", "http://x");
+        let test = HttpTest {
+            steps: vec![HttpStep::new(call, ExpectedResponse::status(500))],
+            ..HttpTest::default()
+        };
+        let script = curl(&suite, &test);
+        assert!(script.contains("user%20name=a%00b"), "{script}");
+    }
 }

@@ -1,225 +1,144 @@
-//! The report as one self-contained HTML file.
+//! The report of a schema run as one self-contained HTML file.
 
-use std::fmt::Write;
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
 
 use super::model::{ConstraintView, Mutation, RunReport, TableView};
 use super::mutants;
-use super::page::{self, escape, meter, snippet};
+use super::page::{self, Page, facts, list_note, meter, plural, snippet, tile};
 use crate::suite::{Expectation, Step, Test};
 use crate::writer::text::{bare, expectation};
 
 /// The report as one offline page.
 pub fn html(report: &RunReport) -> String {
-    let mut out = String::with_capacity(32 * 1024 + 1024 * report.tests.len());
-    let title = escape(&report.schema);
-    out.push_str(&page::open(&report.schema));
-    header(&mut out, report, &title);
-    out.push_str("<main id=\"main\">\n");
-    summary(&mut out, report);
-    notes(&mut out, report);
-    if let Some(mutation) = &report.mutation {
-        mutants::section(&mut out, mutation, &report.tests);
-    }
-    toolbar(&mut out, report);
-    tables(&mut out, report);
-    page::close(&mut out, &report.version);
-    out
-}
-
-fn header(out: &mut String, report: &RunReport, title: &str) {
-    let _ = write!(
-        out,
-        "<header>\n<p class=\"kicker\">Integrity constraints</p>\n<h1>{title}</h1>\n<dl class=\"facts\">\n"
-    );
-    let mut fact = |name: &str, value: &str| page::fact(out, name, value);
-    fact("Engine", &report.engine);
-    let dialect = if report.dialect_evidence.is_empty() {
-        report.dialect.clone()
-    } else {
-        format!("{} ({})", report.dialect, report.dialect_evidence)
+    let millis = report.totals.millis.map(|millis| format!("{millis} ms"));
+    let page = Page {
+        kicker: "Integrity constraints",
+        title: &report.schema,
+        facts: vec![
+            ("Engine", report.engine.clone()),
+            (
+                "Dialect",
+                page::dialect(&report.dialect, &report.dialect_evidence),
+            ),
+            ("Criterion", report.criterion.clone()),
+            ("Generator", report.generator.clone()),
+            ("Seed", report.seed.to_string()),
+            ("Time", millis.unwrap_or_default()),
+        ],
+        command: report.command.as_deref(),
+        version: &report.version,
+        style: "",
+        script: "",
     };
-    fact("Dialect", &dialect);
-    fact("Criterion", &report.criterion);
-    fact("Generator", &report.generator);
-    fact("Seed", &report.seed.to_string());
-    if let Some(millis) = report.totals.millis {
-        fact("Time", &format!("{millis} ms"));
-    }
-    out.push_str("</dl>\n");
-    if let Some(command) = &report.command {
-        snippet(out, &escape(command), "the command");
-    }
-    out.push_str("</header>\n");
+    page.render(&html! {
+        (summary(report))
+        (notes(report))
+        @if let Some(mutation) = &report.mutation { (mutants::section(mutation, &report.tests)) }
+        h2 #tables { "Tables and tests" }
+        (page::toolbar(
+            report.tests.len(),
+            ("test", "tests"),
+            "table, column, words in a test name",
+        ))
+        (tables(report))
+    })
 }
 
-fn summary(out: &mut String, report: &RunReport) {
+fn summary(report: &RunReport) -> Markup {
     let totals = &report.totals;
-    out.push_str("<section aria-labelledby=\"summary\">\n<h2 id=\"summary\">Summary</h2>\n<div class=\"tiles\">\n");
     let feasible = totals.requirements.saturating_sub(totals.infeasible);
-    meter(
-        out,
-        "Requirements covered",
-        totals.covered,
-        feasible,
-        &match totals.infeasible {
-            0 => String::new(),
-            n => format!("{n} more proven infeasible"),
-        },
-    );
-    if let Some(mutation) = &report.mutation {
-        let mut more = Vec::new();
-        if mutation.equivalent > 0 {
-            more.push(format!("{} equivalent", mutation.equivalent));
-        }
-        more.extend(
-            mutation
-                .excluded
-                .iter()
-                .map(|(why, n)| format!("{n} {why}")),
-        );
-        let more = more.join(", ");
-        meter(
-            out,
-            "Mutants killed",
-            mutation.killed,
-            mutation.mutants,
-            &more,
-        );
-    }
-    let mut tile =
-        |value: usize, one: &str, many: &str, more: &str| page::tile(out, value, one, many, more);
-    let inserts = format!("{} INSERT statements", totals.inserts);
-    tile(totals.tests, "test", "tests", &inserts);
-    let columns = format!("{} columns", totals.columns);
-    tile(totals.tables, "table", "tables", &columns);
+    let infeasible = match totals.infeasible {
+        0 => String::new(),
+        n => format!("{n} more proven infeasible"),
+    };
     let n_constraints = totals.constraints.iter().map(|(_, n)| n).sum();
     let kinds: Vec<String> = totals
         .constraints
         .iter()
         .map(|(kind, n)| format!("{n} {kind}").replace(' ', "\u{a0}"))
         .collect();
-    tile(
-        n_constraints,
-        "constraint",
-        "constraints",
-        &kinds.join(" · "),
-    );
-    out.push_str("</div>\n</section>\n");
+    let tiles = html! {
+        (meter("Requirements covered", totals.covered, feasible, &infeasible))
+        @if let Some(mutation) = &report.mutation {
+            (meter("Mutants killed", mutation.killed, mutation.mutants, &not_counted(mutation)))
+        }
+        (tile(totals.tests, "test", "tests", &format!("{} INSERT statements", totals.inserts)))
+        (tile(totals.tables, "table", "tables", &format!("{} columns", totals.columns)))
+        (tile(n_constraints, "constraint", "constraints", &kinds.join(" · ")))
+    };
+    page::summary(&tiles, &Markup::default())
+}
+
+/// The mutants that do not count, and why.
+fn not_counted(mutation: &Mutation) -> String {
+    let equivalent =
+        (mutation.equivalent > 0).then(|| format!("{} equivalent", mutation.equivalent));
+    let excluded = mutation.excluded.iter();
+    let excluded = excluded.map(|(why, n)| format!("{n} {why}"));
+    let parts: Vec<String> = equivalent.into_iter().chain(excluded).collect();
+    parts.join(", ")
 }
 
 /// The lists that ask for attention, each only when it has something to say.
-fn notes(out: &mut String, report: &RunReport) {
-    let items = report.uncovered.iter().map(|open| {
+fn notes(report: &RunReport) -> Markup {
+    let uncovered = report.uncovered.iter().map(|open| {
         let reason = open.reason.as_deref().unwrap_or("reason unknown");
         item(&open.table, &open.requirement, reason)
     });
-    note(out, "uncovered", "Not covered", items.collect(), true);
     let alive = report.mutation.iter().flat_map(Mutation::alive);
-    let items = alive.map(|mutant| item(&mutant.table, &mutant.description, &mutant.operator));
-    note(out, "alive", "Surviving mutants", items.collect(), true);
-    let items = report
-        .findings
-        .iter()
-        .map(|finding| item(&finding.table, &finding.kind, &finding.explanation));
-    note(out, "findings", "Design findings", items.collect(), true);
-    let items = report.disagreements.iter().map(|disagreement| {
-        let mut text = format!("<strong>{}</strong>", escape(&disagreement.test));
-        snippet(&mut text, &escape(&disagreement.sql), "the statement");
-        text.push_str("<dl class=\"facts\">");
-        for (engine, outcome) in &disagreement.outcomes {
-            let (engine, outcome) = (escape(engine), escape(outcome));
-            let _ = write!(text, "<div><dt>{engine}</dt><dd>{outcome}</dd></div>");
+    let alive = alive.map(|mutant| item(&mutant.table, &mutant.description, &mutant.operator));
+    let findings = report.findings.iter();
+    let findings =
+        findings.map(|finding| item(&finding.table, &finding.kind, &finding.explanation));
+    let disagreements = report.disagreements.iter().map(|disagreement| {
+        html! {
+            strong { (disagreement.test) }
+            (snippet(&disagreement.sql, "the statement"))
+            (facts(&disagreement.outcomes))
         }
-        text.push_str("</dl>");
-        text
     });
-    note(
-        out,
-        "disagreements",
-        "Where engines disagree",
-        items.collect(),
-        true,
-    );
-    let items = report
-        .infeasible
-        .iter()
-        .map(|proven| item(&proven.table, &proven.requirement, &proven.proof));
-    note(
-        out,
-        "infeasible",
-        "Proven infeasible",
-        items.collect(),
-        false,
-    );
-    let items = report.limitations.iter().map(|limitation| {
-        let mut text = format!("<strong>{}</strong>", escape(&limitation.what));
-        if limitation.count > 1 {
-            let _ = write!(text, " ({} times)", limitation.count);
-        }
-        if let Some(location) = &limitation.location {
-            let _ = write!(text, " at <code>{}</code>", escape(location));
-        }
-        if !limitation.quote.is_empty() {
-            let _ = write!(
-                text,
-                "<pre><code>{}</code></pre>",
-                escape(&limitation.quote)
-            );
-        }
-        text
+    let infeasible = report.infeasible.iter();
+    let infeasible =
+        infeasible.map(|proven| item(&proven.table, &proven.requirement, &proven.proof));
+    let limitations = report.limitations.iter().map(|limitation| {
+        let location = limitation.location.as_deref().unwrap_or_default();
+        page::limitation(
+            &limitation.what,
+            limitation.count,
+            location,
+            &limitation.quote,
+        )
     });
-    note(out, "limitations", "Limitations", items.collect(), false);
+    html! {
+        (list_note("uncovered", "Not covered", &uncovered.collect::<Vec<_>>(), true))
+        (list_note("alive", "Surviving mutants", &alive.collect::<Vec<_>>(), true))
+        (list_note("findings", "Design findings", &findings.collect::<Vec<_>>(), true))
+        (list_note("disagreements", "Where engines disagree", &disagreements.collect::<Vec<_>>(), true))
+        (list_note("infeasible", "Proven infeasible", &infeasible.collect::<Vec<_>>(), false))
+        (list_note("limitations", "Limitations", &limitations.collect::<Vec<_>>(), false))
+    }
 }
 
-fn item(table: &str, what: &str, why: &str) -> String {
-    let mut text = String::new();
-    if !table.is_empty() {
-        let _ = write!(text, "<code>{}</code> ", escape(table));
+fn item(table: &str, what: &str, why: &str) -> Markup {
+    html! {
+        @if !table.is_empty() { code { (table) } " " }
+        strong { (what) }
+        @if !why.is_empty() { br; (why) }
     }
-    let _ = write!(text, "<strong>{}</strong>", escape(what));
-    if !why.is_empty() {
-        let _ = write!(text, "<br>{}", escape(why));
-    }
-    text
-}
-
-fn note(out: &mut String, id: &str, title: &str, items: Vec<String>, open: bool) {
-    if items.is_empty() {
-        return;
-    }
-    let open = if open && items.len() <= 12 {
-        " open"
-    } else {
-        ""
-    };
-    let _ = write!(
-        out,
-        "<details class=\"note\" id=\"{id}\"{open}>\n<summary><h2>{title}</h2> \
-         <span class=\"count\">{}</span></summary>\n<ul>\n",
-        items.len()
-    );
-    for item in items {
-        let _ = writeln!(out, "<li>{item}</li>");
-    }
-    out.push_str("</ul>\n</details>\n");
-}
-
-fn toolbar(out: &mut String, report: &RunReport) {
-    out.push_str("<h2 id=\"tables\">Tables and tests</h2>\n");
-    let hint = "table, column, words in a test name";
-    page::toolbar(out, report.tests.len(), ("test", "tests"), hint);
 }
 
 /// A test with its place in the suite, which links go by.
 type Numbered<'a> = (usize, &'a Test);
 
-fn tables(out: &mut String, report: &RunReport) {
+fn tables(report: &RunReport) -> Markup {
     let mut groups: Vec<(&str, Option<&TableView>, Vec<Numbered<'_>>)> = report
         .tables
         .iter()
         .map(|table| (table.name.as_str(), Some(table), Vec::new()))
         .collect();
-    let mut location: std::collections::BTreeMap<&str, usize> = groups
+    let mut location: BTreeMap<&str, usize> = groups
         .iter()
         .enumerate()
         .map(|(idx, (name, ..))| (*name, idx))
@@ -231,154 +150,124 @@ fn tables(out: &mut String, report: &RunReport) {
         });
         groups[at].2.push((idx, test));
     }
-    let open = if groups.len() == 1 { " open" } else { "" };
-    for (name, table, tests) in groups {
-        let _ = write!(
-            out,
-            "<details class=\"table\"{open}>\n<summary><h3>{}</h3> <span class=\"count\">{}</span></summary>\n",
-            escape(name),
-            counts(table, tests.len())
-        );
-        if let Some(table) = table {
-            self::table(out, table);
-        }
-        if !tests.is_empty() {
-            out.push_str("<h4>Tests</h4>\n<div class=\"tests\">\n");
-            for (idx, test) in tests {
-                self::test(out, idx, test);
+    let open = groups.len() == 1;
+    html! {
+        @for (name, table, tests) in &groups {
+            details.table open[open] {
+                summary { h3 { (name) } " " span.count { (counts(*table, tests.len())) } }
+                @if let Some(table) = table { (self::table(table)) }
+                @if !tests.is_empty() {
+                    h4 { "Tests" }
+                    div.tests { @for (idx, test) in tests { (self::test(*idx, test)) } }
+                }
             }
-            out.push_str("</div>\n");
         }
-        out.push_str("</details>\n");
     }
 }
 
 fn counts(table: Option<&TableView>, n_tests: usize) -> String {
-    let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
-    let mut parts = Vec::new();
-    if let Some(table) = table {
-        parts.push(plural(table.constraints.len(), "constraint"));
+    let tests = plural(n_tests, "test");
+    match table {
+        Some(table) => format!(
+            "{} · {tests}",
+            plural(table.constraints.len(), "constraint")
+        ),
+        None => tests,
     }
-    parts.push(plural(n_tests, "test"));
-    parts.join(" · ")
 }
 
-fn table(out: &mut String, table: &TableView) {
-    if !table.columns.is_empty() {
-        out.push_str(
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Columns\"><table>\n\
-             <thead><tr><th scope=\"col\">Column</th><th scope=\"col\">Type</th>\
-             <th scope=\"col\">Further</th></tr></thead>\n<tbody>\n",
-        );
-        for column in &table.columns {
-            let _ = writeln!(
-                out,
-                "<tr><th scope=\"row\"><code>{}</code></th><td><code>{}</code></td><td>{}</td></tr>",
-                escape(&column.name),
-                escape(&column.data_type),
-                escape(&column.notes.join(", "))
-            );
+fn table(table: &TableView) -> Markup {
+    let columns = html! {
+        @for column in &table.columns {
+            tr {
+                th scope="row" { code { (column.name) } }
+                td { code { (column.data_type) } }
+                td { (column.notes.join(", ")) }
+            }
         }
-        out.push_str("</tbody></table></div>\n");
-    }
-    for constraint in &table.constraints {
-        self::constraint(out, constraint);
+    };
+    html! {
+        @if !table.columns.is_empty() {
+            (page::table("Columns", &["Column", "Type", "Further"], &columns))
+        }
+        @for constraint in &table.constraints { (self::constraint(constraint)) }
     }
 }
 
-fn constraint(out: &mut String, constraint: &ConstraintView) {
-    let _ = write!(
-        out,
-        "<section class=\"constraint\">\n<h4><span class=\"kind\">{}</span> {}</h4>\n",
-        escape(&constraint.kind),
-        escape(constraint.name.as_deref().unwrap_or_default())
-    );
-    if !constraint.definition.is_empty() {
-        let definition = escape(&constraint.definition);
-        let _ = writeln!(out, "<p><code>{definition}</code></p>");
+fn constraint(constraint: &ConstraintView) -> Markup {
+    html! {
+        section.constraint {
+            h4 { span.kind { (constraint.kind) } " " (constraint.name.as_deref().unwrap_or_default()) }
+            @if !constraint.definition.is_empty() { p { code { (constraint.definition) } } }
+            @if !constraint.accepting.is_empty() || !constraint.rejecting.is_empty() {
+                div.pair {
+                    (example("accepted", "Accepted", &constraint.accepting))
+                    (example("rejected", "Rejected", &constraint.rejecting))
+                }
+            }
+            @if let Some(note) = &constraint.note { p.remark { (note) } }
+        }
     }
-    if !constraint.accepting.is_empty() || !constraint.rejecting.is_empty() {
-        out.push_str("<div class=\"pair\">\n");
-        example(out, "accepted", "Accepted", &constraint.accepting);
-        example(out, "rejected", "Rejected", &constraint.rejecting);
-        out.push_str("</div>\n");
-    }
-    if let Some(note) = &constraint.note {
-        let _ = writeln!(out, "<p class=\"remark\">{}</p>", escape(note));
-    }
-    out.push_str("</section>\n");
 }
 
-fn example(out: &mut String, class: &str, label: &str, statements: &[String]) {
-    if statements.is_empty() {
-        return;
+fn example(class: &str, label: &str, statements: &[String]) -> Markup {
+    html! {
+        @if !statements.is_empty() {
+            div {
+                p.verdict.(class) { (label) }
+                (snippet(&script(statements), "the statements"))
+            }
+        }
     }
-    let _ = writeln!(out, "<div><p class=\"verdict {class}\">{label}</p>");
-    snippet(
-        out,
-        &script(statements.iter().map(String::as_str)),
-        "the statements",
-    );
-    out.push_str("</div>\n");
 }
 
-fn test(out: &mut String, idx: usize, test: &Test) {
-    let verdict = match test.steps.last().map(|step| &step.expect) {
+fn test(idx: usize, test: &Test) -> Markup {
+    let (class, label) = match test.steps.last().map(|step| &step.expect) {
         Some(Expectation::Rejected(_)) => ("rejected", "rejects"),
         Some(Expectation::Rows { .. }) => ("accepted", "leaves rows"),
         _ => ("accepted", "accepts"),
     };
-    let _ = writeln!(
-        out,
-        "<details class=\"test\" id=\"test-{idx}\"><summary><span class=\"verdict {}\">{}</span> {}</summary>",
-        verdict.0,
-        verdict.1,
-        escape(&test.name)
-    );
-    if !test.covers.is_empty() {
-        out.push_str("<ul class=\"covers\">");
-        for covered in &test.covers {
-            let _ = write!(out, "<li>{}</li>", escape(covered));
-        }
-        out.push_str("</ul>\n");
-    }
-    let mut sql = String::new();
-    for step in &test.steps {
-        self::step(&mut sql, step);
-    }
-    snippet(out, sql.trim_end(), "the statements");
-    out.push_str("</details>\n");
-}
-
-fn step(sql: &mut String, step: &Step) {
-    if !step.sql.is_empty() {
-        sql.push_str(&script(step.sql.iter().map(String::as_str)));
-        let words = match &step.expect {
-            Expectation::Rejected(rejection) => {
-                let state = rejection.sqlstate.clone();
-                let code = state.or_else(|| rejection.code.map(|code| code.to_string()));
-                let code = code.map(|code| format!(" ({code})"));
-                expectation(&step.expect) + &code.unwrap_or_default()
+    let sql = html! { @for step in &test.steps { (self::step(step)) } };
+    html! {
+        details.test id={ "test-" (idx) } {
+            summary { span.verdict.(class) { (label) } " " (test.name) }
+            @if !test.covers.is_empty() {
+                ul.covers { @for covered in &test.covers { li { (covered) } } }
             }
-            other => expectation(other),
-        };
-        let _ = writeln!(sql, " <i>-- {}</i>", escape(&words));
-    }
-    if let Expectation::Rows { query, rows } = &step.expect {
-        let _ = write!(sql, "{};\n<i>", escape(bare(query)));
-        for row in rows {
-            let cells: Vec<&str> = row
-                .iter()
-                .map(|cell| cell.as_deref().unwrap_or("NULL"))
-                .collect();
-            let _ = writeln!(sql, "-- {}", escape(&cells.join(" | ").replace('\n', "⏎")));
+            (page::marked_snippet(&sql, "the statements"))
         }
-        sql.push_str("</i>");
     }
 }
 
-/// Statements as escaped text, one below the other.
-fn script<'a>(statements: impl Iterator<Item = &'a str>) -> String {
-    let lines: Vec<String> = statements.map(|sql| escape(bare(sql)) + ";").collect();
+fn step(step: &Step) -> Markup {
+    let outcome = match &step.expect {
+        Expectation::Rejected(rejection) => {
+            let state = rejection.sqlstate.clone();
+            let code = state.or_else(|| rejection.code.map(|code| code.to_string()));
+            let code = code.map(|code| format!(" ({code})"));
+            expectation(&step.expect) + &code.unwrap_or_default()
+        }
+        other => expectation(other),
+    };
+    html! {
+        @if !step.sql.is_empty() { (script(&step.sql)) " " i { "-- " (outcome) } "\n" }
+        @if let Expectation::Rows { query, rows } = &step.expect {
+            (bare(query)) ";\n"
+            i {
+                @for row in rows {
+                    @let cells: Vec<&str> = row.iter().map(|cell| cell.as_deref().unwrap_or("NULL")).collect();
+                    "-- " (cells.join(" | ").replace('\n', "⏎")) "\n"
+                }
+            }
+        }
+    }
+}
+
+/// Statements, one below the other.
+fn script(statements: &[String]) -> String {
+    let lines: Vec<String> = statements
+        .iter()
+        .map(|sql| format!("{};", bare(sql)))
+        .collect();
     lines.join("\n")
 }

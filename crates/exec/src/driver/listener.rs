@@ -1,8 +1,9 @@
 //! Accepts driver connections.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use isobath_protocol::{Command, CoverageMap, Event, TargetTable, VERSION, channel as wire};
+use subtle::ConstantTimeEq;
 
 use super::connection::{Driver, DriverError};
 use super::stream::Stream;
@@ -106,19 +108,20 @@ impl Listener {
                     if told.load(Ordering::Acquire) {
                         return;
                     }
-                    let greeted = match stream {
-                        Ok(stream) => {
-                            greet(stream, door.token(), &maps.join(format!("map-{count}")))
+                    let token = door.token().map(str::to_owned);
+                    let map = maps.join(format!("map-{count}"));
+                    let send = send.clone();
+                    // Each on a thread of its own: whoever connects and stays silent holds up nobody else.
+                    std::thread::spawn(move || {
+                        let greeted = match stream {
+                            Ok(stream) => greet(stream, token.as_deref(), &map),
+                            Err(error) => Err(DriverError::Channel(error.into())),
+                        };
+                        // Whoever does not know the token is nobody. Without a receiver, nobody waits for drivers any more.
+                        if !matches!(greeted, Err(DriverError::Stranger)) {
+                            let _ = send.send(greeted);
                         }
-                        Err(error) => Err(DriverError::Channel(error.into())),
-                    };
-                    // Whoever does not know the token is nobody.
-                    if matches!(greeted, Err(DriverError::Stranger)) {
-                        continue;
-                    }
-                    if send.send(greeted).is_err() {
-                        return;
-                    }
+                    });
                 }
             })?;
         Ok(Self {
@@ -196,7 +199,9 @@ impl Drop for Listener {
 /// Shared memory is fastest where no disk is behind it.
 fn folder() -> io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
-    let builder = builder.prefix("isobath-");
+    let builder = builder
+        .prefix("isobath-")
+        .permissions(Permissions::from_mode(0o700));
     builder
         .tempdir_in("/dev/shm")
         .or_else(|_| builder.tempdir())
@@ -216,7 +221,9 @@ fn greet(mut stream: Stream, token: Option<&str>, path: &Path) -> Result<Driver,
     if let Some(token) = token {
         let mut line = vec![0; token.len() + 1];
         let read = stream.read_exact(&mut line);
-        if read.is_err() || line != format!("{token}\n").as_bytes() {
+        // The time that it takes does not tell how much of a guess is right.
+        let is_right = line.ct_eq(format!("{token}\n").as_bytes());
+        if read.is_err() || !bool::from(is_right) {
             return Err(DriverError::Stranger);
         }
     }

@@ -9,14 +9,14 @@ use serde_json::{Value as Json, json};
 use crate::openapi::{self, NoLoader};
 
 /// A model, and where in it the body is.
-pub(super) type BodyModel = (Arc<Model>, NodeId);
+pub(crate) type BodyModel = (Arc<Model>, NodeId);
 
 /// Services tell the same few types again and again.
 static KNOWN: LazyLock<Mutex<BTreeMap<Arc<str>, Option<BodyModel>>>> =
     LazyLock::new(Mutex::default);
 
 /// What a JSON Schema allows; `None` when it is none.
-pub(super) fn shape(schema: &Arc<str>) -> Option<BodyModel> {
+pub(crate) fn shape(schema: &Arc<str>) -> Option<BodyModel> {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(shape) = known.get(schema) {
         return shape.clone();

@@ -20,7 +20,7 @@ pub(crate) use content::{FormPart, multipart_body};
 pub(crate) use request::is_segment;
 pub(crate) use style::encode as percent_encoded;
 
-pub(crate) use body_model::describes;
+pub(crate) use body_model::{describes, shape as body_model};
 pub use request::{Request, RequestBody};
 pub use response::{ReceivedResponse, ResponseChecker, Violation, ViolationKind};
 pub use undocumented::{UndocumentedInput, UndocumentedKind};

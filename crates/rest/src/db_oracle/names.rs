@@ -101,6 +101,34 @@ pub(crate) fn table_of(schema: &Schema, operation: &Operation) -> Option<usize> 
     table_named(schema, collection)
 }
 
+/// Whether an operation is about a link between two things, which is a row of neither of their tables: that of
+/// `/boats/{id}/tags/{tag}` is in the table that refers to both `boats` and `tags`.
+pub(crate) fn is_about_link(schema: &Schema, operation: &Operation) -> bool {
+    let segments: Vec<&str> = operation
+        .path
+        .split('/')
+        .filter(|part| !part.is_empty())
+        .collect();
+    let [.., owner, owner_key, linked, key] = segments.as_slice() else {
+        return false;
+    };
+    if !is_parameter(owner_key) || !is_parameter(key) || is_parameter(owner) {
+        return false;
+    }
+    let refers = |from: usize, to: usize| {
+        schema.tables[from]
+            .foreign_keys()
+            .any(|key| key.parent == to)
+    };
+    match (table_named(schema, owner), table_named(schema, linked)) {
+        (Some(owner), Some(linked)) if owner != linked && !refers(linked, owner) => {
+            let mut tables = 0..schema.tables.len();
+            tables.any(|link| refers(link, owner) && refers(link, linked))
+        }
+        _ => false,
+    }
+}
+
 fn is_parameter(segment: &str) -> bool {
     segment.starts_with('{') && segment.ends_with('}')
 }
@@ -300,6 +328,41 @@ mod tests {
     fn a_plural_in_ves_may_come_from_f() {
         assert_eq!(stems("shelves"), ["shelve", "shelf", "shelfe"]);
         assert_eq!(stems("boats"), ["boat"]);
+    }
+
+    #[test]
+    fn a_path_below_another_thing_may_name_a_link_between_the_two() {
+        let source = isobath_sql::ddl::Source {
+            name: "boats.sql".to_owned(),
+            text: "CREATE TABLE boats (id INT PRIMARY KEY);
+                   CREATE TABLE tags (id INT PRIMARY KEY);
+                   CREATE TABLE sails (id INT PRIMARY KEY, boat_id INT REFERENCES boats (id));
+                   CREATE TABLE boat_tags (boat_id INT REFERENCES boats (id), tag_id INT REFERENCES tags (id));"
+                .to_owned(),
+        };
+        let dialect = Some(isobath_sql::DialectName::Postgres);
+        let schema = isobath_sql::ddl::load("boats", &[source], dialect).schema;
+        let paths = [
+            "/boats/{id}/tags/{tag}",
+            "/boats/{id}/sails/{sail}",
+            "/tags/{tag}",
+        ];
+        let operations: String = paths
+            .iter()
+            .map(|path| {
+                format!("  {path}:\n    delete: {{responses: {{'204': {{description: gone}}}}}}\n")
+            })
+            .collect();
+        let document =
+            format!("openapi: 3.0.0\ninfo: {{title: t, version: '1'}}\npaths:\n{operations}");
+        let api = crate::openapi::read(&document, "api.yaml", &crate::openapi::NoLoader)
+            .expect("a good document");
+        let links: Vec<bool> = api
+            .operations
+            .iter()
+            .map(|operation| is_about_link(&schema, operation))
+            .collect();
+        assert_eq!(links, [true, false, false]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use isobath_sql::{Schema, Value};
 use super::display::names;
 use super::effect::{AddressedRow, CallEffect, Orphan};
 use super::matrix::attempts;
-use super::names::{column_of, names_one, path_values, plain, stems, table_of};
+use super::names::{column_of, is_about_link, names_one, path_values, plain, stems, table_of};
 use crate::exchange::Exchange;
 use crate::openapi::{Api, Operation};
 
@@ -252,7 +252,7 @@ fn target(
     base: &str,
     exchange: &Exchange,
 ) -> Option<AddressedRow> {
-    if !names_one(operation) {
+    if !names_one(operation) || is_about_link(schema, operation) {
         return None;
     }
     let table = table_of(schema, operation)?;

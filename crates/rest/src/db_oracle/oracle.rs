@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use isobath_exec::test_database::RowChange;
-use isobath_sql::Schema;
+use isobath_rows::set::{NewCell, NewRow};
+use isobath_sql::{Schema, Value};
 
 use super::effect::CallEffect;
 use super::matrix::ConstraintMatrix;
@@ -24,7 +25,62 @@ pub struct DatabaseOracle {
     written: BTreeMap<usize, BTreeSet<usize>>,
     /// Per operation, the columns that its successes changed in the row that the path names.
     changed: BTreeMap<usize, BTreeSet<usize>>,
+    /// Per table, what calls were seen to write there.
+    written_rows: BTreeMap<usize, WrittenRows>,
     matrix: ConstraintMatrix,
+}
+
+/// The rows that calls wrote to a table: per column, whether it was NULL, and which values it had.
+#[derive(Clone, Debug, Default)]
+struct WrittenRows {
+    n_rows: usize,
+    columns: Vec<WrittenColumn>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct WrittenColumn {
+    was_null: bool,
+    /// Its texts, while they are few.
+    texts: BTreeSet<String>,
+    has_value: bool,
+}
+
+/// A text column with at most so many values in so many rows has no others.
+const MAX_KINDS: usize = 6;
+const MANY_ROWS: usize = 30;
+
+impl WrittenRows {
+    fn note(&mut self, row: &[Value]) {
+        self.n_rows += 1;
+        self.columns.resize_with(row.len(), WrittenColumn::default);
+        for (column, cell) in self.columns.iter_mut().zip(row) {
+            match cell {
+                Value::Null => column.was_null = true,
+                Value::Text(text) => {
+                    column.has_value = true;
+                    if column.texts.len() <= MAX_KINDS {
+                        column.texts.insert(text.clone());
+                    }
+                }
+                _ => column.has_value = true,
+            }
+        }
+    }
+
+    /// Whether a row is like those that were written.
+    fn has_like(&self, row: &NewRow) -> bool {
+        row.cells.iter().zip(&self.columns).all(|(cell, column)| {
+            let has_few = self.n_rows >= MANY_ROWS && column.texts.len() <= MAX_KINDS;
+            match cell {
+                NewCell::Value(Value::Null) => column.was_null,
+                NewCell::Value(Value::Text(text)) if has_few && !column.texts.is_empty() => {
+                    column.texts.contains(text)
+                }
+                NewCell::Value(_) => column.has_value,
+                NewCell::Default | NewCell::Of { .. } => true,
+            }
+        })
+    }
 }
 
 /// A call with all that is needed to judge it.
@@ -78,6 +134,11 @@ impl DatabaseOracle {
             }
         } else if exchange.succeeded() {
             self.written.entry(index).or_default().extend(tables);
+            for change in &effect.changes {
+                if let Some(row) = &change.after {
+                    self.written_rows.entry(change.table).or_default().note(row);
+                }
+            }
             if let Some(target) = &effect.target {
                 let own = effect.changes.iter().filter(|change| {
                     change.table == target.table && change.before.as_ref() == Some(&target.row)
@@ -143,6 +204,18 @@ impl DatabaseOracle {
         change.before.is_some()
             && change.after.is_some()
             && change.columns().into_iter().all(is_bookkeeping)
+    }
+
+    /// The tables of those rows that are like none that a call was seen to write.
+    pub(crate) fn tables_of_foreign_rows(&self, rows: &[NewRow]) -> BTreeSet<&str> {
+        let is_like_written = |row: &&NewRow| {
+            let written = self.written_rows.get(&row.table);
+            written.is_some_and(|written| written.has_like(row))
+        };
+        let foreign = rows.iter().filter(|row| !is_like_written(row));
+        foreign
+            .filter_map(|row| Some(self.schema.tables.get(row.table)?.name.as_str()))
+            .collect()
     }
 
     /// Whether rows were made in tables that are no logs by their names.

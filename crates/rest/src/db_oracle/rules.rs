@@ -72,6 +72,7 @@ pub(super) fn fault(
         ),
         operation: name,
         evidence,
+        calls: Vec::new(),
     };
     fault.redact(case.exchange);
     fault

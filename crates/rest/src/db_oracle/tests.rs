@@ -8,7 +8,7 @@ use isobath_exec::driver::Event;
 use isobath_exec::http::{BodyCompleteness, Call, CallOutcome, Method, Request, Response};
 use isobath_exec::test_database::TestDatabase;
 use isobath_sql::ddl::{Source, load};
-use isobath_sql::{DialectName, Schema};
+use isobath_sql::{DialectName, Schema, Value};
 
 use super::matrix::attempts;
 use super::{ConstraintMatrix, ConstraintTally, drift};
@@ -16,6 +16,7 @@ use crate::exchange::Exchange;
 use crate::fault::FaultKind;
 use crate::openapi::{self, Api, NoLoader};
 use crate::oracle::Oracle;
+use crate::seeding::SeededRows;
 
 const TABLES: &str = "
     CREATE TABLE makers (id INT PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE);
@@ -207,5 +208,41 @@ fn an_input_shows_which_constraint_it_would_violate() {
         describe(makers, r#"{"name": "It"}"#),
         "",
         "not the same letters"
+    );
+}
+
+#[test]
+fn values_of_inserted_rows_are_not_held_against_the_service() {
+    let document = "
+openapi: 3.0.0
+paths:
+  /boats:
+    post:
+      responses:
+        '200':
+          description: ok
+          content:
+            application/json:
+              schema:
+                properties: {length: {type: number, minimum: 1}, name: {type: string}, weight: {type: integer, minimum: 1}}
+";
+    let api = openapi::read(document, "boats.yaml", &NoLoader).expect("a good document");
+    let oracle = Oracle::new(&api, BTreeSet::new());
+    let places = |exchange: &Exchange| {
+        let faults = oracle.judge(&api, exchange, None).into_iter();
+        faults.map(|fault| fault.detail).collect::<Vec<_>>()
+    };
+    let mut exchange = exchange(200, r#"{"length": 0.0, "name": null, "weight": -7}"#);
+    exchange.body = serde_json::from_str(r#"{"length": 0.0, "name": null, "weight": -7}"#).ok();
+    assert_eq!(places(&exchange).len(), 2, "{:?}", places(&exchange));
+    let row = vec![Some(Value::from(0)), Some(Value::Null), None];
+    exchange.trace.seeded = Some(Arc::new(SeededRows {
+        rows: [(1, row)].into(),
+        refused: None,
+    }));
+    let left = places(&exchange);
+    assert!(
+        matches!(&*left, [detail] if detail.contains("-7")),
+        "{left:?}"
     );
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use isobath_exec::document;
 use isobath_exec::driver::Event;
 use isobath_exec::mock::MockEndpoint;
 use url::Url;
@@ -60,12 +61,7 @@ impl UnmockedRequests {
 
 /// Whether a service is on this machine.
 fn is_local(origin: &str) -> bool {
-    Url::parse(origin).is_ok_and(|url| match url.host() {
-        Some(url::Host::Domain(name)) => name == "localhost",
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    })
+    Url::parse(origin).is_ok_and(|url| document::is_local(&url))
 }
 
 #[cfg(test)]

@@ -151,12 +151,12 @@ impl Panic<'_> {
     /// What names the cause, whichever operation shows it.
     #[must_use]
     pub fn cause(&self) -> String {
-        // Only Rust panics.
-        let what = match self.file.ends_with(".rs") {
-            true => "panicked",
-            false => "uncaught exception",
+        let word = if self.file.ends_with(".rs") {
+            "panicked"
+        } else {
+            "exception"
         };
-        format!("{what} at {}:{}", self.file, self.line)
+        format!("{word} at {}:{}", self.file, self.line)
     }
 }
 

@@ -241,6 +241,7 @@ pub(super) fn unexplained(service: &Service) -> impl Iterator<Item = Fault> {
                 ),
                 operation,
                 evidence: Vec::new(),
+                calls: Vec::new(),
             },
             None => Fault {
                 others: Default::default(),
@@ -249,6 +250,7 @@ pub(super) fn unexplained(service: &Service) -> impl Iterator<Item = Fault> {
                 detail: format!("the service crashed: {}", crash.exit_reason),
                 operation: String::new(),
                 evidence: Vec::new(),
+                calls: Vec::new(),
             },
         })
 }

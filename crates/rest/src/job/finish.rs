@@ -479,6 +479,16 @@ impl Finish<'_> {
         let is_limited = exchanges
             .iter()
             .any(|exchange| exchange.status() == Some(429));
+        // In a suite nobody puts back what a user logs in with.
+        let changes_login = exchanges
+            .iter()
+            .chain(&again)
+            .any(|exchange| exchange.login_change.is_some());
+        if changes_login {
+            let identities = faults.into_iter().map(|fault| (fault.kind, fault.cause));
+            self.needs_state.extend(identities);
+            return None;
+        }
         if !same || !goes_on || exchanges.is_empty() || is_limited {
             self.unstable += 1;
             self.not_shown_again
@@ -624,6 +634,25 @@ impl Finish<'_> {
         })
     }
 
+    /// The faults whose tests need rows like none that a call was seen to write, with the tables of these rows.
+    pub(super) fn needs_rows(&self, tests: &[Test]) -> BTreeMap<(FaultKind, String), String> {
+        let Some(judge) = self.problem.db_oracle() else {
+            return BTreeMap::new();
+        };
+        let mut needs_rows = BTreeMap::new();
+        for test in tests {
+            let tables = judge.tables_of_foreign_rows(&test.candidate.rows);
+            if tables.is_empty() {
+                continue;
+            }
+            let tables = tables.into_iter().collect::<Vec<_>>().join(", ");
+            for fault in &test.faults {
+                needs_rows.insert((fault.kind, fault.cause.clone()), tables.clone());
+            }
+        }
+        needs_rows
+    }
+
     /// All faults, with a test for each that has one.
     pub(super) fn faults(&self, tests: &[Test]) -> Vec<(Fault, Option<usize>)> {
         let mut faults: Vec<(Fault, Option<usize>)> = self
@@ -636,7 +665,11 @@ impl Finish<'_> {
                         .iter()
                         .any(|shown| shown.identity() == fault.identity())
                 };
-                (fault.clone(), tests.iter().position(shows))
+                let (mut fault, test) = (fault.clone(), tests.iter().position(shows));
+                if let Some(test) = test {
+                    fault.note_calls(&tests[test].exchanges);
+                }
+                (fault, test)
             })
             .filter(|(fault, test)| test.is_some() || !fault.kind.is_about_rows())
             .collect();
@@ -660,6 +693,7 @@ impl Finish<'_> {
             );
         }
         merge_unprotected(&mut faults, &self.secured_operations());
+        drop_statuses_of_idle_deletes(&mut faults);
         faults.sort_by_key(|(fault, _)| FaultKind::ALL.iter().position(|kind| *kind == fault.kind));
         faults
     }
@@ -712,6 +746,27 @@ fn texts_in(value: &serde_json::Value) -> BTreeSet<&str> {
         }
     }
     texts
+}
+
+/// Leaves out that the success of a DELETE is not documented, where it deletes nothing: that is the finding.
+fn drop_statuses_of_idle_deletes(faults: &mut Vec<(Fault, Option<usize>)>) {
+    let idle: BTreeSet<String> = faults
+        .iter()
+        .filter(|(fault, _)| {
+            matches!(
+                fault.kind,
+                FaultKind::DeleteWithoutEffect | FaultKind::DeleteLeftRow
+            )
+        })
+        .map(|(fault, _)| fault.operation.clone())
+        .collect();
+    faults.retain(|(fault, _)| {
+        let status = fault.cause.strip_prefix(&fault.operation).map(str::trim);
+        let is_success = status.is_some_and(|status| status.starts_with('2'));
+        fault.kind != FaultKind::UndocumentedStatus
+            || !is_success
+            || !idle.contains(&fault.operation)
+    });
 }
 
 /// The least number of operations without protection that are one finding.
@@ -769,6 +824,7 @@ mod tests {
             others: BTreeSet::new(),
             detail: String::new(),
             evidence: Vec::new(),
+            calls: Vec::new(),
         };
         (fault, None)
     }
@@ -788,6 +844,24 @@ mod tests {
         assert_eq!(faults.len(), 1);
         assert_eq!(faults[0].0.kind, FaultKind::AnonymousWrite);
         assert_eq!(faults[0].0.others.len(), 3);
+    }
+
+    #[test]
+    fn a_delete_without_effect_is_not_an_undocumented_status_too() {
+        let fault = |kind, operation: &str, cause: &str| {
+            let (mut fault, test) = anonymous(kind, operation);
+            fault.cause = cause.to_owned();
+            (fault, test)
+        };
+        let mut faults = vec![
+            fault(FaultKind::DeleteWithoutEffect, "DELETE /a", "DELETE /a"),
+            fault(FaultKind::UndocumentedStatus, "DELETE /a", "DELETE /a 200"),
+            fault(FaultKind::UndocumentedStatus, "DELETE /a", "DELETE /a 418"),
+            fault(FaultKind::UndocumentedStatus, "DELETE /b", "DELETE /b 200"),
+        ];
+        drop_statuses_of_idle_deletes(&mut faults);
+        let causes: Vec<&str> = faults.iter().map(|(fault, _)| &*fault.cause).collect();
+        assert_eq!(causes, ["DELETE /a", "DELETE /a 418", "DELETE /b 200"]);
     }
 
     #[test]

@@ -170,6 +170,8 @@ pub struct RunResult {
     pub uniform_answer: Option<u16>,
     /// Operations after which everything answered 401 or 503, with that status.
     pub disruptive: Vec<(usize, u16)>,
+    /// Operations after which a user could not log in any more; no test calls them.
+    pub login_changes: Vec<usize>,
     /// How of the service.
     pub crashes: Vec<Crash>,
     /// Tests left out because the budget ended before verification.
@@ -182,6 +184,8 @@ pub struct RunResult {
     pub not_shown_again: BTreeSet<(FaultKind, String)>,
     /// The identities of faults that show only after other calls than those of their tests.
     pub needs_state: BTreeSet<(FaultKind, String)>,
+    /// The identities of faults that need rows like none that a call was seen to write, with the tables of these.
+    pub needs_rows: BTreeMap<(FaultKind, String), String>,
     /// Why the service could not be reached any more.
     pub lost: Option<ServiceLost>,
     /// Whether the run was interrupted.

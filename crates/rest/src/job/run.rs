@@ -140,6 +140,7 @@ pub fn run(
     // The database is left as it was found; one that is gone was told of before.
     let _ = service.with_database(|database| database.begin(&Candidate::default()));
     let timeline = reporter.borrow_mut().finish();
+    let needs_rows = finish.needs_rows(&tests);
     let covered = finish.archive.n_covered();
     let uncovered = finish.uncovered();
     Ok(RunResult {
@@ -157,12 +158,14 @@ pub fn run(
         timeline,
         uncovered,
         disruptive: finish.problem.disruption.observed(),
+        login_changes: finish.problem.disruption.login_changes(),
         crashes: service.supervisor.crashes(0),
         unverified: finish.unverified,
         unstable: finish.unstable,
         state_dependent: finish.state_dependent,
         not_shown_again: std::mem::take(&mut finish.not_shown_again),
         needs_state: std::mem::take(&mut finish.needs_state),
+        needs_rows,
         interrupted: config.interrupt.load(Ordering::Relaxed),
         code: Some(finish.problem.code())
             .filter(|code| !code.is_empty())

@@ -241,7 +241,8 @@ impl Prober<'_> {
         match self.caller.run(candidate) {
             Ok(exchanges) => {
                 self.calls += exchanges.len() as u64;
-                for fault in self.problem.judge(candidate, &exchanges) {
+                for mut fault in self.problem.judge(candidate, &exchanges) {
+                    fault.note_calls(&exchanges);
                     self.keep(fault, candidate.clone());
                 }
                 Some(exchanges)
@@ -281,6 +282,18 @@ impl Prober<'_> {
     }
 
     fn find(&mut self, kind: FaultKind, operation: usize, detail: String, candidate: Candidate) {
+        self.find_with(kind, operation, detail, Vec::new(), candidate);
+    }
+
+    /// As [`find`](Self::find), with what else was seen.
+    fn find_with(
+        &mut self,
+        kind: FaultKind,
+        operation: usize,
+        detail: String,
+        evidence: Vec<String>,
+        candidate: Candidate,
+    ) {
         let name = self.api.operations[operation].name();
         self.keep(
             Fault {
@@ -289,7 +302,8 @@ impl Prober<'_> {
                 cause: name.clone(),
                 operation: name,
                 detail,
-                evidence: Vec::new(),
+                evidence,
+                calls: Vec::new(),
             },
             candidate,
         );

@@ -1,6 +1,7 @@
 //! HTTP semantics: safe, idempotent and effective methods.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use isobath_exec::http::Method;
 use isobath_genes::{Gene, GeneConfig, Value as GeneValue};
@@ -10,6 +11,8 @@ use crate::candidate::{Candidate, Step, StepKind};
 use crate::compare::{differences, is_bookkeeping, is_within};
 use crate::exchange::Exchange;
 use crate::fault::FaultKind;
+use crate::openapi::ParameterLocation;
+use crate::redact;
 use crate::resource::Dependency;
 use crate::sample::{copy_path, splice};
 
@@ -22,6 +25,10 @@ const LOOKS: usize = 3;
 /// Neighbors that a DELETE is tried beside, and how often each.
 const NEIGHBORS: usize = 3;
 const ATTEMPTS: usize = 6;
+/// How long it takes until every value that carries a clock has changed.
+const CLOCK_TICK: Duration = Duration::from_millis(1_100);
+/// How many characters of a value are shown.
+const SHOWN_VALUE: usize = 200;
 /// Updates that are tried for each state in which one may be refused.
 const MAX_REJECTIONS: usize = 16;
 
@@ -200,10 +207,12 @@ impl Prober<'_> {
             if !changed.is_empty() && self.rewrites_again(&candidate) {
                 let name = self.api.operations[base.operation].name();
                 let detail = format!("{name} changes {}, which a client has set", list(&changed));
-                self.find(
+                let values = values(&changed, first, second);
+                self.find_with(
                     FaultKind::GetChangesState,
                     base.operation,
                     detail,
+                    values,
                     candidate,
                 );
                 return;
@@ -250,7 +259,12 @@ impl Prober<'_> {
         let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
             return;
         };
-        if !self.checks(FaultKind::DeleteWithoutEffect) {
+        // What has no identifier, such as the cart of a user, may be emptied by DELETE and made anew by GET.
+        let is_identified = {
+            let mut parameters = self.api.operations[base.operation].parameters.iter();
+            parameters.any(|parameter| parameter.location == ParameterLocation::Path)
+        };
+        if !is_identified || !self.checks(FaultKind::DeleteWithoutEffect) {
             return;
         }
         let (delete, user) = (base.last().clone(), base.last().user);
@@ -323,10 +337,12 @@ impl Prober<'_> {
                     "repeating {name} leads to a different state: {} differs",
                     list(&changed)
                 );
-                self.find(
+                let values = values(&changed, &five[1], &five[4]);
+                self.find_with(
                     FaultKind::PutNotIdempotent,
                     base.operation,
                     detail,
+                    values,
                     candidate,
                 );
                 return;
@@ -391,10 +407,12 @@ impl Prober<'_> {
             code(&four[2]),
             list(&changed)
         );
-        self.find(
+        let values = values(&changed, &four[0], &four[3]);
+        self.find_with(
             FaultKind::FailedUpdateChangedState,
             start.operation,
             detail,
+            values,
             candidate,
         );
         true
@@ -402,7 +420,13 @@ impl Prober<'_> {
 
     /// Whether one of the places changes in four looks in a row, too, with nothing done between them.
     fn changes_anyway(&mut self, control: &Candidate, places: &BTreeSet<String>) -> bool {
-        let Some(four) = self.run_last(control, 4) else {
+        // What carries a clock, as a token does, changes with the second.
+        let third = control.steps.len().checked_sub(2);
+        let third = third.map(|at| control.steps[at].id);
+        self.caller.pause_before(third, CLOCK_TICK);
+        let four = self.run_last(control, 4);
+        self.caller.pause_before(None, Duration::ZERO);
+        let Some(four) = four else {
             return true;
         };
         let anyway = changed(&four[0], &four[1], &four[3]);
@@ -545,6 +569,32 @@ fn list(places: &BTreeSet<String>) -> String {
         })
         .collect();
     names.join(", ")
+}
+
+/// The values at the places before and after, redacted and shortened.
+fn values(places: &BTreeSet<String>, before: &Exchange, after: &Exchange) -> Vec<String> {
+    let shown = |place: &str, exchange: &Exchange| {
+        let body = exchange.body.as_ref();
+        match body.and_then(|body| body.pointer(place)) {
+            None => "nothing".to_owned(),
+            Some(_) if redact::is_secret(place) => redact::MASK.to_owned(),
+            Some(value) => {
+                let text = exchange.redacted(redact::redact_likely_secrets(&value.to_string()));
+                text.chars().take(SHOWN_VALUE).collect()
+            }
+        }
+    };
+    let places = places.iter().take(3);
+    let value = |place: &String| {
+        let (before, after) = (shown(place, before), shown(place, after));
+        let place = if place.is_empty() {
+            "the whole body"
+        } else {
+            place
+        };
+        format!("{place} before: {before}; after: {after}")
+    };
+    places.map(value).collect()
 }
 
 /// The candidate with all its dates and times so many days later.

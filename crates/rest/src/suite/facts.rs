@@ -1,8 +1,10 @@
 //! Selects stable assertions about a response body.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use isobath_emit::http::{BodyCheck, JsonPath, JsonType, Placeholder, Text};
+use regex::Regex;
 use serde_json::Value;
 
 use crate::compare::is_within;
@@ -61,6 +63,15 @@ pub(super) fn is_moment(value: &Value, now: jiff::Timestamp) -> bool {
         }),
         _ => false,
     }
+}
+
+/// Whether a value is an identifier made by chance or from a clock: a UUID of version 1, 4, 6 or 7.
+pub(super) fn is_random_id(value: &Value) -> bool {
+    static UUID: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1467][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$")
+            .expect("a constant pattern")
+    });
+    value.as_str().is_some_and(|text| UUID.is_match(text))
 }
 
 /// Adds the places of the single values that are such.
@@ -239,6 +250,19 @@ mod tests {
             json!(true),
         ] {
             assert!(!is_moment(&meant, now), "{meant}");
+        }
+    }
+
+    #[test]
+    fn identifiers_made_by_chance_are_told_from_others() {
+        assert!(is_random_id(&json!("e64d2c38-3238-4639-9a69-54e0328abe0f")));
+        for id in [
+            json!("00000000-0000-0000-0000-000000000000"),
+            json!("cfbff0d1-9375-5685-968c-48ce8b15ae17"),
+            json!("boat-17"),
+            json!(17),
+        ] {
+            assert!(!is_random_id(&id), "{id}");
         }
     }
 

@@ -21,7 +21,7 @@ use isobath_genes::{Reference, push_segment};
 use serde_json::Value;
 
 use self::body::Placeholders;
-use self::facts::{facts, is_message, is_moment, places_of, shared_places};
+use self::facts::{facts, is_message, is_moment, is_random_id, places_of, shared_places};
 pub use self::rows::DATABASE_VARIABLE;
 use self::rows::SuiteDatabaseContext;
 use crate::action::{self, ResponseChecker};
@@ -464,10 +464,10 @@ impl TestBuilder<'_> {
 
     fn request(&self, step: &Step, exchange: &Exchange) -> Request {
         let sent = &exchange.request;
-        let credentials = step
-            .user
-            .and_then(|user| self.service.sessions.get(user))
-            .map(Session::credentials);
+        let sessions = &self.service.sessions;
+        let session = step.user.and_then(|user| sessions.get(user));
+        let credentials = exchange.credentials.clone();
+        let credentials = credentials.or_else(|| session.map(Session::credentials));
         let bound = self.bound(step);
         let target = sent
             .url
@@ -741,6 +741,8 @@ impl TestBuilder<'_> {
                 value.as_str().is_some_and(|text| exchange.is_secret(text))
                     || (response.status >= 400 && is_message(value))
                     || (is_moment(value, self.now) && !self.was_sent(value))
+                    // A fresh start makes another one.
+                    || (!self.service.is_reset() && is_random_id(value) && !self.was_sent(value))
             };
             places_of(a, &is_restless, &mut String::new(), &mut changes_anyway);
             if self.test.faults.is_empty() {

@@ -32,7 +32,11 @@ impl TaintTracker {
         if !self.techniques.tracking {
             return;
         }
+        let obeys = self.obey_types(rng, tuning, candidate);
         for sent in texts(candidate) {
+            if obeys && self.text_types.contains_key(&sent.key) {
+                continue;
+            }
             let Some(gene) = gene(candidate, &sent) else {
                 continue;
             };
@@ -69,6 +73,9 @@ impl TaintTracker {
         }
         if !self.techniques.tracking {
             return false;
+        }
+        if self.correct_types(rng, tuning, candidate) {
+            return true;
         }
         let sent = texts(candidate);
         if let Some(aimed) = aimed
@@ -259,7 +266,7 @@ fn pick<'a, T>(rng: &mut Rng, list: &'a [T]) -> Option<&'a T> {
 }
 
 /// The gene of a text; `None` where an input breaks a rule on purpose, which must stay as it is.
-fn gene<'a>(candidate: &'a mut Candidate, sent: &SentText) -> Option<&'a mut Gene> {
+pub(super) fn gene<'a>(candidate: &'a mut Candidate, sent: &SentText) -> Option<&'a mut Gene> {
     if let Some(at) = sent.answer {
         return candidate.mock_responses.get_mut(at)?.body.as_mut();
     }

@@ -6,6 +6,7 @@
 //! that the service reads and the document does not name become optional inputs.
 
 mod apply;
+mod body_type;
 mod hint;
 mod replace_markers;
 mod shift;
@@ -70,6 +71,10 @@ pub(crate) struct TaintTracker {
     /// Places whose values were compared with each other.
     compared_pairs: BTreeSet<(InputKey, InputKey)>,
     undocumented: BTreeMap<usize, Vec<(UndocumentedKind, Arc<str>)>>,
+    /// Texts of documented bodies that the code narrows.
+    text_types: BTreeMap<InputKey, SpecializationModel>,
+    /// The types that documented bodies are read into.
+    body_types: BTreeSet<(usize, Arc<str>)>,
     /// How often an operation was called with a marker as the name of a query parameter.
     named: BTreeMap<usize, u32>,
 }
@@ -281,13 +286,14 @@ impl TaintTracker {
         }
     }
 
-    /// Learns the type that a body is read into, where the document describes none; it tells more than the names of fields do.
+    /// Learns the type that a body is read into; it tells more than the names of fields do.
     fn expand_body(&mut self, api: &Api, operation: usize, schema: &str) {
-        let described = api.operations.get(operation);
-        if described.is_none_or(|operation| operation.body.is_some()) {
-            return;
-        }
         let schema: Arc<str> = schema.into();
+        match api.operations.get(operation) {
+            Some(described) if described.body.is_none() => {}
+            Some(_) => return self.learn_body_type(api, operation, &schema),
+            None => return,
+        }
         let undocumented = self.undocumented.entry(operation).or_default();
         if undocumented.contains(&(UndocumentedKind::Body, Arc::clone(&schema))) {
             return;

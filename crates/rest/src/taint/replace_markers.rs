@@ -168,10 +168,12 @@ impl MarkerWords {
 
     /// A text without markers; `None` when it has none.
     fn replace(&mut self, text: &str, length: WordLength) -> Option<String> {
-        // Mutations may have cut a marker short; a service that wants a text backwards was given it so.
+        // Mutations may have changed a marker or cut it short; a service that wants a text backwards was given it so.
         static MARKER: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(r"_isobath_\d+_input|tupni_\d+_htabosi_|_?isobath\w*|_iso\w*")
-                .expect("a constant pattern")
+            Regex::new(
+                r"_isobath_\d+_input|tupni_\d+_htabosi_|_?[is]{0,2}(?:isob|soba|obat)\w*_\d+_\w*|_?isobath\w*|_iso\w*",
+            )
+            .expect("a constant pattern")
         });
         if !MARKER.is_match(text) {
             return None;
@@ -208,6 +210,8 @@ mod tests {
         check("_isobath_7_input", Some("birch"));
         check("_isobath_7_inp", Some("dune"));
         check("tupni_7_htabosi_", Some("hcrib"));
+        check("isobatWh_19_ineut", Some("ember"));
+        check("a soba_1", None);
         check("an island", None);
         let long = words.replace("_isobath_7_input", WordLength::Same);
         assert_eq!(long.as_deref(), Some("birch7-birch-birch"));

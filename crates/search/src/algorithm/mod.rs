@@ -2,6 +2,7 @@
 //!
 //! The defaults are those of the papers that introduced the algorithms.
 
+mod linkage;
 mod mio;
 mod mosa;
 mod random;
@@ -122,13 +123,24 @@ pub enum AlgorithmKind {
     Wts,
     /// Many-Objective Sorting Algorithm.
     Mosa,
+    /// MOSA with targets that wait for their guards.
+    Dynamosa,
+    /// DynaMOSA with a crossover of parts that belong together.
+    LtMosa,
     /// Fresh candidates only.
     Random,
 }
 
 impl AlgorithmKind {
     /// All of them, in the order in which they are offered.
-    pub const ALL: [Self; 4] = [Self::Mio, Self::Wts, Self::Mosa, Self::Random];
+    pub const ALL: [Self; 6] = [
+        Self::Mio,
+        Self::Wts,
+        Self::Mosa,
+        Self::Dynamosa,
+        Self::LtMosa,
+        Self::Random,
+    ];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -136,6 +148,8 @@ impl AlgorithmKind {
             Self::Mio => "mio",
             Self::Wts => "wts",
             Self::Mosa => "mosa",
+            Self::Dynamosa => "dynamosa",
+            Self::LtMosa => "lt-mosa",
             Self::Random => "random",
         }
     }
@@ -188,7 +202,7 @@ pub struct SearchConfig {
     pub mio: MioConfig,
     /// Settings of the whole test suite approach.
     pub wts: WtsConfig,
-    /// Settings of MOSA.
+    /// Settings of MOSA, DynaMOSA and LT-MOSA.
     pub mosa: MosaConfig,
 }
 
@@ -212,6 +226,8 @@ impl SearchConfig {
             AlgorithmKind::Mio => Box::new(Mio::new(self.mio.clone())),
             AlgorithmKind::Wts => Box::new(Wts::new(self.wts.clone())),
             AlgorithmKind::Mosa => Box::new(Mosa::new(self.mosa.clone())),
+            AlgorithmKind::Dynamosa => Box::new(Mosa::new(self.mosa.with_guards())),
+            AlgorithmKind::LtMosa => Box::new(Mosa::new(self.mosa.with_linkage())),
             AlgorithmKind::Random => Box::new(Random),
         }
     }

@@ -1,12 +1,14 @@
 //! MOSA: one population with a preference for the best candidate of every open target.
 //!
 //! After Panichella, Kifetew and Tonella, "Reformulating Branch Coverage as a
-//! Many-Objective Optimization Problem" (ICST 2015). Where the problem knows
-//! which target guards which, guarded ones are left aside until their guard is
-//! covered, as in DynaMOSA (TSE 2018).
+//! Many-Objective Optimization Problem" (ICST 2015). DynaMOSA (TSE 2018) leaves
+//! targets aside until the target that guards them is covered, where the problem
+//! knows it. LT-MOSA (ASE 2021) does so too, and exchanges parts that occur
+//! together in good candidates (see `linkage`).
 
 use std::sync::Arc;
 
+use super::linkage::clusters;
 use super::ranking::{distinction, fronts};
 use super::{Algorithm, Context, Evaluated, Parent, Proposal, ScoredCandidate};
 use crate::problem::{MutationContext, Problem};
@@ -23,6 +25,28 @@ pub struct MosaConfig {
     pub tournament: usize,
     /// The chance that an offspring is sampled instead of bred, which keeps the population open.
     pub fresh: f64,
+    /// Whether targets are left aside until their guards are covered (DynaMOSA).
+    pub guards: bool,
+    /// After how many generations linked parts are learned again (LT-MOSA); never if 0.
+    pub linkage: u64,
+}
+
+impl MosaConfig {
+    /// The same settings for DynaMOSA.
+    pub(super) fn with_guards(&self) -> Self {
+        Self {
+            guards: true,
+            ..self.clone()
+        }
+    }
+
+    /// The same settings for LT-MOSA.
+    pub(super) fn with_linkage(&self) -> Self {
+        Self {
+            linkage: self.linkage.max(10),
+            ..self.with_guards()
+        }
+    }
 }
 
 impl Default for MosaConfig {
@@ -32,6 +56,8 @@ impl Default for MosaConfig {
             crossover: 0.75,
             tournament: 10,
             fresh: 0.1,
+            guards: false,
+            linkage: 0,
         }
     }
 }
@@ -46,6 +72,9 @@ pub struct Mosa<C> {
     /// Last first, so that taking the next is cheap.
     fresh: Vec<(C, Option<Parent<C>>)>,
     missing: usize,
+    generation: u64,
+    /// Kinds of parts that belong together.
+    clusters: Vec<Vec<u64>>,
 }
 
 impl<C> Mosa<C> {
@@ -57,6 +86,8 @@ impl<C> Mosa<C> {
             offspring: Vec::new(),
             fresh: Vec::new(),
             missing: 0,
+            generation: 0,
+            clusters: Vec::new(),
         }
     }
 
@@ -66,11 +97,9 @@ impl<C> Mosa<C> {
         all.append(&mut self.offspring);
         let views: Vec<&ScoredCandidate<C>> = all.iter().map(|tested| &**tested).collect();
         let is_open = |target: TargetId| {
-            !context.archive.is_covered(target)
-                && context
-                    .problem
-                    .prerequisite(target)
-                    .is_none_or(|guard| context.archive.is_covered(guard))
+            let guard = || context.problem.prerequisite(target);
+            let is_reachable = || guard().is_none_or(|guard| context.archive.is_covered(guard));
+            !context.archive.is_covered(target) && (!self.config.guards || is_reachable())
         };
         let n = self.config.population.max(1);
         let mut survivors = Vec::with_capacity(n);
@@ -88,6 +117,12 @@ impl<C> Mosa<C> {
             .into_iter()
             .map(|index| Arc::clone(&all[index]))
             .collect();
+        if self.config.linkage > 0 && self.generation.is_multiple_of(self.config.linkage) {
+            let champions = self.parents.iter().take(n_champions);
+            let kinds = champions.map(|one| context.problem.part_kinds(&one.kept.candidate));
+            self.clusters = clusters(&kinds.collect::<Vec<_>>());
+        }
+        self.generation += 1;
     }
 
     fn breed<P: Problem<Candidate = C>>(&mut self, context: &mut Context<'_, P>)
@@ -116,9 +151,14 @@ impl<C> Mosa<C> {
             let (a, b) = (draw(), draw());
             let (a, b) = (&self.parents[a].kept, &self.parents[b].kept);
             let bred = if context.rng.f64() < self.config.crossover {
-                let (x, y) = context
-                    .problem
-                    .crossover(context.rng, &a.candidate, &b.candidate);
+                let (rng, problem) = (&mut *context.rng, &mut *context.problem);
+                let (a, b) = (&a.candidate, &b.candidate);
+                let (x, y) = if self.clusters.is_empty() {
+                    problem.crossover(rng, a, b)
+                } else {
+                    let linked = &self.clusters[rng.usize(..self.clusters.len())];
+                    problem.crossover_linked(rng, a, b, linked)
+                };
                 [
                     (context.problem.mutate(context.rng, &x, &aim), None),
                     (context.problem.mutate(context.rng, &y, &aim), None),

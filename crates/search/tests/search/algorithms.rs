@@ -89,6 +89,16 @@ fn mosa_mixes_parents_and_keeps_a_champion_for_each_open_target() {
 }
 
 #[test]
+fn lt_mosa_exchanges_parts_that_belong_together() {
+    let linked = |algorithm| {
+        let outcome = search_numbers(60, &config(algorithm, 1), 3_000);
+        outcome.problem.n_linked
+    };
+    assert_eq!(linked(AlgorithmKind::Dynamosa), 0);
+    assert!(linked(AlgorithmKind::LtMosa) > 100);
+}
+
+#[test]
 fn mosa_of_one_candidate_works() {
     let config = SearchConfig {
         mosa: MosaConfig {
@@ -156,7 +166,7 @@ fn algorithms_are_known_by_name() {
         assert_eq!(kind.name().parse(), Ok(kind));
     }
     let error = "dfs".parse::<AlgorithmKind>().unwrap_err();
-    insta::assert_snapshot!(error, @"unknown algorithm `dfs` (expected one of: mio, wts, mosa, random)");
+    insta::assert_snapshot!(error, @"unknown algorithm `dfs` (expected one of: mio, wts, mosa, dynamosa, lt-mosa, random)");
 }
 
 #[test]

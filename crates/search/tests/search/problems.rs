@@ -27,6 +27,8 @@ pub(crate) struct Numbers {
     pub(crate) made: Vec<Origin>,
     pub(crate) aims: Vec<MutationContext>,
     pub(crate) lessons: usize,
+    /// Crossovers of parts that belong together.
+    pub(crate) n_linked: usize,
 }
 
 pub(crate) const RANGE: std::ops::Range<i64> = -1_000_000..1_000_000;
@@ -79,6 +81,24 @@ impl Problem for Numbers {
         let (at_x, at_y) = (rng.usize(..x.numbers.len()), rng.usize(..y.numbers.len()));
         std::mem::swap(&mut x.numbers[at_x], &mut y.numbers[at_y]);
         (x, y)
+    }
+
+    /// Numbers of the same part of the range are of one kind.
+    fn part_kinds(&self, candidate: &List) -> Vec<u64> {
+        let kind = |number: &i64| number.abs_diff(RANGE.start) / 250_000;
+        candidate.numbers.iter().map(kind).collect()
+    }
+
+    fn crossover_linked(
+        &mut self,
+        rng: &mut Rng,
+        a: &List,
+        b: &List,
+        linked: &[u64],
+    ) -> (List, List) {
+        assert!(linked.len() > 1, "a cluster has several kinds");
+        self.n_linked += 1;
+        self.crossover(rng, a, b)
     }
 
     fn score(&mut self, _candidate: &List, numbers: Vec<i64>) -> Evaluation {

@@ -3,6 +3,7 @@ package isobath.agent;
 import isobath.agent.jdbc.JdbcWeaver;
 import isobath.agent.link.Frame;
 import isobath.agent.link.Queue;
+import isobath.agent.service.JsonReaders;
 import isobath.agent.service.Servers;
 import isobath.agent.service.Validators;
 import isobath.agent.weave.LibraryWeaver;
@@ -116,6 +117,9 @@ final class Transformer implements ClassFileTransformer {
         }
         if (Servers.concerns(name)) {
             return Servers.weave(bytes);
+        }
+        if (JsonReaders.concerns(name)) {
+            return JsonReaders.weave(bytes);
         }
         byte[] telling = JdbcWeaver.weave(loader, bytes);
         if (telling == null) {

@@ -1,8 +1,8 @@
 package isobath.agent.service;
 
-import java.lang.annotation.Annotation;
 import java.lang.reflect.Field;
 import java.lang.reflect.GenericArrayType;
+import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
@@ -58,6 +58,45 @@ final class BodyTypes {
 
     private static String formatted(String format) {
         return "{\"type\":\"string\",\"format\":\"" + format + "\"}";
+    }
+
+    /** A type of Jackson's as one of the platform; any other as it is. */
+    static Type plain(Type type) throws ReflectiveOperationException {
+        if (type == null || !type.getClass().getName().startsWith("com.fasterxml.jackson.databind.")) {
+            return type;
+        }
+        Class<?> raw = (Class<?>) type.getClass().getMethod("getRawClass").invoke(type);
+        Type[] arguments = new Type[(Integer) type.getClass().getMethod("containedTypeCount").invoke(type)];
+        Method argument = type.getClass().getMethod("containedType", int.class);
+        for (int at = 0; at < arguments.length; at++) {
+            arguments[at] = plain((Type) argument.invoke(type, at));
+        }
+        return arguments.length == 0 ? raw : new Generic(raw, arguments);
+    }
+
+    private static final class Generic implements ParameterizedType {
+        private final Class<?> raw;
+        private final Type[] arguments;
+
+        Generic(Class<?> raw, Type[] arguments) {
+            this.raw = raw;
+            this.arguments = arguments;
+        }
+
+        @Override
+        public Type[] getActualTypeArguments() {
+            return arguments;
+        }
+
+        @Override
+        public Type getRawType() {
+            return raw;
+        }
+
+        @Override
+        public Type getOwnerType() {
+            return null;
+        }
     }
 
     /** The names that an object of a type may have in JSON; none where that is not known. */
@@ -127,7 +166,7 @@ final class BodyTypes {
         String separator = "";
         for (Object constant : type.getEnumConstants()) {
             out.append(separator);
-            quote(((Enum<?>) constant).name(), out);
+            quote(JsonNames.of((Enum<?>) constant), out);
             separator = ",";
         }
         out.append("]}");
@@ -141,7 +180,14 @@ final class BodyTypes {
             quote(field.getKey(), out);
             out.append(':');
             int start = out.length();
-            write(field.getValue().getGenericType(), depth - 1, out);
+            String format = JsonNames.format(field.getValue());
+            if (format == null) {
+                write(field.getValue().getGenericType(), depth - 1, out);
+            } else {
+                out.append("{\"type\":\"string\",\"pattern\":");
+                quote(format, out);
+                out.append('}');
+            }
             String more = Constraints.of(field.getValue(), out.substring(start));
             if (!more.isEmpty() && out.length() - start > ANYTHING.length()) {
                 out.insert(out.length() - 1, more);
@@ -170,37 +216,17 @@ final class BodyTypes {
     private static Map<String, Field> named(Class<?> type) {
         Map<String, Field> all = new LinkedHashMap<>();
         for (Class<?> level = type; level != null && isOurs(level); level = level.getSuperclass()) {
+            JsonNames names = new JsonNames(level);
             for (Field field : level.getDeclaredFields()) {
                 int modifiers = field.getModifiers();
                 boolean isData = !Modifier.isStatic(modifiers) && !Modifier.isTransient(modifiers) && !field.isSynthetic();
-                String name = isData ? name(field) : null;
+                String name = isData ? names.of(field) : null;
                 if (name != null) {
                     all.putIfAbsent(name, field);
                 }
             }
         }
         return all;
-    }
-
-    /** The name of a field in JSON, null when it has none; annotations are asked by name, since the agent knows no library. */
-    private static String name(Field field) {
-        for (Annotation annotation : field.getAnnotations()) {
-            String type = annotation.annotationType().getSimpleName();
-            if (type.equals("JsonIgnore")) {
-                return null;
-            }
-            if (type.equals("JsonProperty") || type.equals("SerializedName")) {
-                try {
-                    Object value = annotation.annotationType().getMethod("value").invoke(annotation);
-                    if (value instanceof String && !((String) value).isEmpty()) {
-                        return (String) value;
-                    }
-                } catch (ReflectiveOperationException unnamed) {
-                    return field.getName();
-                }
-            }
-        }
-        return field.getName();
     }
 
     static void quote(String text, StringBuilder out) {

@@ -17,7 +17,7 @@ import org.objectweb.asm.Type;
 
 /**
  * What the JPA entities of the service demand of the columns they are stored in, beyond what the tables demand: a
- * primitive field is never null, an enum is one of its constants. A row that breaks this could not have come from the
+ * primitive field is never null, nor is one with an initial value, and an enum is one of its constants. A row that breaks this could not have come from the
  * service.
  *
  * <p>Class files are read, never loaded. Names are compared without case and underscores, which is where naming
@@ -38,6 +38,10 @@ public final class Entities {
         boolean isRequired;
         List<String> texts = new ArrayList<>();
         int ordinals;
+        /** Bounds of numbers; null for none. */
+        Long least;
+        Long most;
+        boolean isFilled;
         /** The table and the column that it refers to, or null. */
         String[] reference;
     }
@@ -94,6 +98,9 @@ public final class Entities {
 
         @Override
         public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] exceptions) {
+            if (name.equals("<init>") && descriptor.equals("()V")) {
+                return new Initializer(members);
+            }
             String property = property(name);
             if (property == null || !descriptor.startsWith("()")) {
                 return null;
@@ -117,6 +124,36 @@ public final class Entities {
         }
     }
 
+    /** The constructor that JPA calls: a field that it sets is not null unless somebody makes it so on purpose. */
+    private static final class Initializer extends MethodVisitor {
+        private final Map<String, Member> members;
+        private boolean isNull;
+
+        Initializer(Map<String, Member> members) {
+            super(Opcodes.ASM9);
+            this.members = members;
+        }
+
+        @Override
+        public void visitInsn(int opcode) {
+            isNull = opcode == Opcodes.ACONST_NULL;
+        }
+
+        @Override
+        public void visitFieldInsn(int opcode, String owner, String name, String descriptor) {
+            Member member = opcode == Opcodes.PUTFIELD && !isNull ? members.get(name) : null;
+            if (member != null) {
+                member.isRequired = true;
+            }
+            isNull = false;
+        }
+
+        @Override
+        public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
+            isNull = false;
+        }
+    }
+
     /** A field of an entity, with what its annotations say. */
     private static final class Member {
         String column;
@@ -127,6 +164,9 @@ public final class Entities {
         boolean isId;
         boolean isToOne;
         boolean isNamed;
+        Long least;
+        Long most;
+        boolean isFilled;
 
         Member(String name) {
             column = name;
@@ -134,6 +174,9 @@ public final class Entities {
 
         AnnotationVisitor annotated(String descriptor) {
             isRequired |= isNotNull(descriptor);
+            String constraint = constraint(descriptor);
+            isFilled |= constraint.equals("NotBlank") || constraint.equals("NotEmpty");
+            least = constraint.equals("Positive") ? Long.valueOf(1) : constraint.equals("PositiveOrZero") ? Long.valueOf(0) : least;
             String name = persistence(descriptor);
             isId |= name.equals("Id");
             isToOne |= name.equals("ManyToOne") || name.equals("OneToOne");
@@ -142,6 +185,9 @@ public final class Entities {
             }
             return new Values(
                     (key, value) -> {
+                        boolean isBound = key.equals("value") && value instanceof Long;
+                        least = isBound && constraint.equals("Min") ? (Long) value : least;
+                        most = isBound && constraint.equals("Max") ? (Long) value : most;
                         boolean isOfColumn = name.equals("Column") || name.equals("JoinColumn");
                         if (isOfColumn && key.equals("name")) {
                             column = value.toString();
@@ -187,10 +233,16 @@ public final class Entities {
         return isPersistence ? descriptor.substring(descriptor.lastIndexOf('/') + 1, descriptor.length() - 1) : "";
     }
 
-    private static boolean isNotNull(String descriptor) {
+    /** The name of a constraint of validation; empty for others. */
+    private static String constraint(String descriptor) {
         boolean isChecked = descriptor.contains("/validation/constraints/") && !descriptor.contains("$");
+        return isChecked ? descriptor.substring(descriptor.lastIndexOf('/') + 1, descriptor.length() - 1) : "";
+    }
+
+    private static boolean isNotNull(String descriptor) {
         boolean isKotlin = descriptor.equals("Lorg/jetbrains/annotations/NotNull;");
-        return isKotlin || (isChecked && (descriptor.endsWith("/NotNull;") || descriptor.endsWith("/NotBlank;") || descriptor.endsWith("/NotEmpty;")));
+        String name = constraint(descriptor);
+        return isKotlin || name.equals("NotNull") || name.equals("NotBlank") || name.equals("NotEmpty");
     }
 
     /** Learns the entities among the classes of the service, by name with slashes. */
@@ -199,7 +251,7 @@ public final class Entities {
         for (Map.Entry<String, byte[]> type : classes.entrySet()) {
             try {
                 Read read = new Read();
-                new ClassReader(type.getValue()).accept(read, ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+                new ClassReader(type.getValue()).accept(read, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
                 all.put(type.getKey(), read);
             } catch (RuntimeException unknown) {
                 // A class file of a later Java than we can read.
@@ -254,6 +306,9 @@ public final class Entities {
                 }
                 Column column = new Column();
                 column.isRequired = member.isRequired || member.isPrimitive();
+                column.least = member.least;
+                column.most = member.most;
+                column.isFilled = member.isFilled;
                 Read type = all.get(member.type.getSort() == Type.OBJECT ? member.type.getInternalName() : "");
                 if (type != null && type.isEnum && member.isByName) {
                     column.texts = type.constants;
@@ -264,6 +319,8 @@ public final class Entities {
                 String name = normal(member.column);
                 if (isReference) {
                     name = member.isNamed ? name : name + type.id;
+                    // Few relations are optional, though JPA takes all for it that do not say otherwise.
+                    column.isRequired |= type != entity;
                     column.reference = new String[] {table(type), type.id};
                 }
                 columns.putIfAbsent(name, column);
@@ -306,12 +363,25 @@ public final class Entities {
     /** The condition that the values of a column meet in rows of the service, on its quoted name; null for any. */
     public static String check(String table, String column, String quoted, boolean isText) {
         Column known = column(table, column);
-        if (known == null || (isText ? known.texts.isEmpty() : known.ordinals == 0)) {
+        if (known == null) {
             return null;
         }
-        if (!isText) {
-            return quoted + " BETWEEN 0 AND " + (known.ordinals - 1);
+        List<String> conditions = new ArrayList<>();
+        if (isText && known.isFilled) {
+            conditions.add(quoted + " <> ''");
         }
-        return quoted + " IN ('" + String.join("', '", known.texts) + "')";
+        if (isText && !known.texts.isEmpty()) {
+            conditions.add(quoted + " IN ('" + String.join("', '", known.texts) + "')");
+        }
+        if (!isText && known.ordinals > 0) {
+            conditions.add(quoted + " BETWEEN 0 AND " + (known.ordinals - 1));
+        }
+        if (!isText && known.least != null) {
+            conditions.add(quoted + " >= " + known.least);
+        }
+        if (!isText && known.most != null) {
+            conditions.add(quoted + " <= " + known.most);
+        }
+        return conditions.isEmpty() ? null : String.join(" AND ", conditions);
     }
 }

@@ -1,8 +1,10 @@
 package isobath.agent.service;
 
+import isobath.agent.jdbc.Weak;
 import isobath.agent.track.Place;
 import isobath.agent.track.Track;
 import java.lang.reflect.Type;
+import java.util.Set;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.tree.InsnList;
 import org.objectweb.asm.tree.InsnNode;
@@ -18,7 +20,26 @@ public final class Requests {
         "Lcom/google/gson/reflect/TypeToken",
     };
 
+    /** What is known of the types of bodies, which are few and come with every request. */
+    private static final Weak<Described> DESCRIBED = new Weak<>();
+
     private Requests() {}
+
+    private static final class Described {
+        private final Set<String> fields;
+        private final String schema;
+
+        Described(Object asked) throws ReflectiveOperationException {
+            Object type = asked;
+            if (!(type instanceof Type)) {
+                // A TypeReference of Jackson's or a TypeToken of Gson's.
+                type = type.getClass().getMethod("getType").invoke(type);
+            }
+            Type plain = BodyTypes.plain((Type) type);
+            fields = BodyTypes.fields(plain);
+            schema = BodyTypes.schema(plain);
+        }
+    }
 
     /** A call that names a part of a request by its last argument. */
     public static final class Name {
@@ -122,18 +143,20 @@ public final class Requests {
 
     /** A body is read as JSON into this type. */
     public static void body(Object asked) {
+        if (asked == null || !Track.isListening()) {
+            return;
+        }
         try {
-            Object type = asked;
-            if (type != null && !(type instanceof Type)) {
-                // A TypeReference of Jackson's or a TypeToken of Gson's.
-                type = type.getClass().getMethod("getType").invoke(type);
+            Described described = DESCRIBED.get(asked);
+            if (described == null) {
+                described = new Described(asked);
+                DESCRIBED.put(asked, described);
             }
-            for (String field : BodyTypes.fields((Type) type)) {
+            for (String field : described.fields) {
                 Track.named(field, Place.FIELD);
             }
-            String schema = BodyTypes.schema((Type) type);
-            if (schema != null) {
-                Track.body(schema);
+            if (described.schema != null) {
+                Track.body(described.schema);
             }
         } catch (ReflectiveOperationException | RuntimeException | LinkageError secret) {
             // A type that does not let itself be looked at teaches nothing.

@@ -122,7 +122,8 @@ final class Definitions {
         String name = column.getString("COLUMN_NAME");
         int type = column.getInt("DATA_TYPE");
         boolean isText = type == Types.VARCHAR || type == Types.CHAR || type == Types.NVARCHAR;
-        boolean isNumber = type == Types.INTEGER || type == Types.SMALLINT || type == Types.TINYINT || type == Types.BIGINT;
+        boolean isWhole = type == Types.INTEGER || type == Types.SMALLINT || type == Types.TINYINT || type == Types.BIGINT;
+        boolean isNumber = isWhole || type == Types.DOUBLE || type == Types.FLOAT || type == Types.REAL || type == Types.DECIMAL || type == Types.NUMERIC;
         String check = isText || isNumber ? Entities.check(table.name, name, Table.quoted(name), isText) : null;
         return check == null ? null : "CHECK (" + check + ")";
     }

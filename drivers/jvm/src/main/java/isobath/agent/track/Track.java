@@ -82,6 +82,11 @@ public final class Track {
         }
     }
 
+    /** Whether somebody wants to know what becomes of inputs. */
+    public static boolean isListening() {
+        return Link.current() != null;
+    }
+
     /** A JSON body was read into a type. */
     public static void body(String schema) {
         Link link = Link.current();

@@ -3,6 +3,7 @@ package isobath.agent.service;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import jakarta.validation.constraints.DecimalMin;
 import jakarta.validation.constraints.Email;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
@@ -20,6 +21,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.hibernate.validator.constraints.CreditCardNumber;
 import org.junit.jupiter.api.Test;
 
 /** What types allow a body to be. */
@@ -32,9 +34,76 @@ class BodyTypesTest {
     @Retention(RetentionPolicy.RUNTIME)
     @interface JsonIgnore {}
 
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface JsonProperty {
+        String value();
+    }
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface JsonFormat {
+        String pattern();
+    }
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface JsonValue {}
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface JsonNaming {
+        Class<?> value();
+    }
+
+    static class SnakeCaseStrategy {}
+
     enum Extent {
         SMALL,
         LARGE
+    }
+
+    enum Named {
+        @JsonProperty("first")
+        ONE,
+        TWO
+    }
+
+    enum Valued {
+        ONE;
+
+        @JsonValue
+        String told() {
+            return "1st";
+        }
+    }
+
+    @JsonNaming(SnakeCaseStrategy.class)
+    static class Annotated {
+        LocalDate firstDay;
+        @JsonFormat(pattern = "dd-MM-yyyy'T'HH:mm") LocalDate lastDay;
+        @JsonFormat(pattern = "MMMM") LocalDate month;
+        Named named;
+        Valued valued;
+        String secret;
+        String shown;
+
+        @JsonIgnore
+        public String getSecret() {
+            return secret;
+        }
+
+        @JsonProperty("seen")
+        public void setShown(String shown) {
+            this.shown = shown;
+        }
+    }
+
+    /** As Kotlin makes a data class: annotations are at the parameters. */
+    static class Data {
+        private final String text;
+        private final int number;
+
+        Data(@JsonProperty("a-text") String text, int number) {
+            this.text = text;
+            this.number = number;
+        }
     }
 
     static class Thing {
@@ -69,6 +138,8 @@ class BodyTypesTest {
         @Positive double share;
         @Positive byte tiny;
         @Size(min = 1) Object unknown;
+        @NotBlank @CreditCardNumber @Size(max = 20) String card;
+        @DecimalMin("0.5") double least;
     }
 
     static class Endless {
@@ -109,9 +180,25 @@ class BodyTypesTest {
                         + "'small':{'type':'integer','format':'int32','minimum':3,'maximum':7},"
                         + "'share':{'type':'number','exclusiveMinimum':0},"
                         + "'tiny':{'type':'integer','minimum':-128,'maximum':127},"
-                        + "'unknown':{}},"
-                        + "'required':['few','text']}",
+                        + "'unknown':{},"
+                        + "'card':{'type':'string','enum':['4111111111111111','5555555555554444','378282246310005']},"
+                        + "'least':{'type':'number','minimum':0.5}},"
+                        + "'required':['few','text','card']}",
                 schema(Checked.class));
+    }
+
+    @Test
+    void annotationsOfLibrariesNameAndShapeFields() {
+        assertEquals(
+                "{'type':'object','properties':{"
+                        + "'first_day':{'type':'string','format':'date'},"
+                        + "'last_day':{'type':'string','pattern':'^(0[1-9]|1[0-9]|2[0-8])\\\\-(0[1-9]|1[0-2])\\\\-(19|20)[0-9]{2}T([01][0-9]|2[0-3])\\\\:[0-5][0-9]$'},"
+                        + "'month':{'type':'string','format':'date'},"
+                        + "'named':{'type':'string','enum':['first','TWO']},"
+                        + "'valued':{'type':'string','enum':['1st']},"
+                        + "'seen':{'type':'string'}}}",
+                schema(Annotated.class));
+        assertEquals(new HashSet<>(Arrays.asList("a-text", "number")), BodyTypes.fields(Data.class));
     }
 
     @Test
