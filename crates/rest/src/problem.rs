@@ -550,7 +550,7 @@ impl Problem for RestProblem {
         for mut fault in self.judge(candidate, &exchanges) {
             let mut known = self.faults.iter();
             if !known.any(|known| known.identity() == fault.identity()) {
-                fault.note_calls(&exchanges);
+                fault.note_calls(&self.api, &exchanges);
             }
             if fault.kind == FaultKind::ServiceDied {
                 self.note_crash(&fault, candidate);

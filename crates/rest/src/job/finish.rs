@@ -695,7 +695,7 @@ impl Finish<'_> {
                 };
                 let (mut fault, test) = (fault.clone(), tests.iter().position(shows));
                 if let Some(test) = test {
-                    fault.note_calls(&tests[test].exchanges);
+                    fault.note_calls(&self.problem.api, &tests[test].exchanges);
                 }
                 (fault, test)
             })

@@ -228,7 +228,7 @@ impl Oracle {
             // A framework that converts one type to another does so everywhere.
             let cause = match breach.rule {
                 Rule::Type if breach.pointer.starts_with("/body/") => COERCION.to_owned(),
-                Rule::NotNull if breach.pointer.starts_with("/body/") => {
+                Rule::NotNull if breach.pointer.starts_with("/body") => {
                     "null is accepted in bodies".to_owned()
                 }
                 _ => format!("{name} {what}"),
@@ -297,14 +297,15 @@ fn mismatch_cause(name: &str, status: u16, violation: &Violation) -> String {
             Some(parent) => format!("{keyword} in {parent}"),
             // The property of a list of objects is the name of the objects.
             None if place.ends_with('*') => format!("{keyword} in {property}"),
+            // Errors of one status have one form in most services.
+            None if status >= 400 => format!("{keyword} in {property} of {status} responses"),
             None => format!("{name} {status} {keyword}"),
         },
-        (ViolationKind::Schema(keyword), None) => {
-            format!(
-                "{name} {status} {keyword} {}",
-                normalize(&violation.message)
-            )
+        // The message has the value, which differs from item to item and from call to call.
+        (ViolationKind::Schema(keyword), None) if place.is_empty() => {
+            format!("{name} {status} {keyword} of the body")
         }
+        (ViolationKind::Schema(keyword), None) => format!("{name} {status} {keyword} in items"),
         (ViolationKind::InvalidHeader | ViolationKind::MissingHeader, _) => {
             format!("{:?} {place}", violation.kind)
         }
