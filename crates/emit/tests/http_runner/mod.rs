@@ -1,5 +1,9 @@
 //! Writes HTTP suites to temporary folders and runs them with the tools they are made for.
-#![allow(clippy::unwrap_used, reason = "only tests use it")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "only tests use it, and what is left out should be seen"
+)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
