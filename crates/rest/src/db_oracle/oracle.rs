@@ -247,3 +247,53 @@ impl DatabaseOracle {
             .is_some_and(|columns| columns.contains(&column))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use isobath_sql::DialectName;
+    use isobath_sql::ddl::{Source, load};
+
+    use super::*;
+
+    #[test]
+    fn rows_that_no_call_would_write_are_told_by_their_table() {
+        let source = Source {
+            name: "boats.sql".to_owned(),
+            text: "CREATE TABLE boats (id INT PRIMARY KEY, kind TEXT, note TEXT, length INT);
+                   CREATE TABLE prices (id INT PRIMARY KEY);"
+                .to_owned(),
+        };
+        let schema = load("boats", &[source], Some(DialectName::Sqlite)).schema;
+        let mut oracle = DatabaseOracle::new(Arc::new(schema));
+        let text = |text: &str| Value::Text(text.to_owned());
+        let number = Value::Int;
+        let written = oracle.written_rows.entry(0).or_default();
+        for n in (0..).take(MANY_ROWS) {
+            let kind = if n % 2 == 0 { "sail" } else { "motor" };
+            let note = text(&format!("note {n}"));
+            written.note(&[number(n), text(kind), note, Value::Null]);
+        }
+        let foreign = |table: usize, cells: Vec<Value>| {
+            let cells = cells.into_iter().map(NewCell::Value).collect();
+            let row = NewRow {
+                id: 1,
+                table,
+                cells,
+            };
+            let tables = oracle.tables_of_foreign_rows(&[row]);
+            tables.into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let boat = |kind: Value, note: &str, length: Value| {
+            foreign(0, vec![number(99), kind, text(note), length])
+        };
+        let none: [&str; 0] = [];
+        assert_eq!(boat(text("motor"), "any other", Value::Null), none);
+        assert_eq!(
+            boat(text("rowing"), "a kind of no call", Value::Null),
+            ["boats"]
+        );
+        assert_eq!(boat(Value::Null, "never NULL", Value::Null), ["boats"]);
+        assert_eq!(boat(text("sail"), "always NULL", number(3)), ["boats"]);
+        assert_eq!(foreign(1, vec![number(1)]), ["prices"], "never written");
+    }
+}
