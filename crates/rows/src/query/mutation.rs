@@ -97,7 +97,8 @@ impl MutationAnalysis {
 
 /// How many evaluations the search for rows that kill one mutant may take.
 const BUDGET: u64 = 300;
-/// How many evaluations all mutants of a query may take; those beyond stay alive.
+/// How many evaluations all mutants of a query may take, each at least [`BUDGET`], because proofs take time, too; those
+/// beyond stay alive.
 const TOTAL_BUDGET: u64 = 10_000;
 
 /// The mutants of a query, run over the fixtures of an outcome. Mutants that survive are proven equivalent where that
@@ -147,7 +148,7 @@ pub fn analyze(
             })
             .collect();
         let found = run(&differences, context, &config);
-        spent += found.evaluations;
+        spent += found.evaluations.max(BUDGET);
         if let Some(proof) = proof(mutant, &found.statuses) {
             analysis.statuses[number] = QueryMutantStatus::Equivalent { proof };
             continue;
