@@ -136,7 +136,10 @@ impl Finish<'_> {
         if service.is_reset() {
             return false;
         }
-        if has_foreign_conflict(exchanges) || self.meets_leftover(exchanges) {
+        if has_foreign_conflict(exchanges)
+            || self.meets_leftover(exchanges)
+            || self.misses_unnamed(exchanges)
+        {
             return true;
         }
         let references = candidate.steps.iter().filter_map(Step::input);
@@ -162,6 +165,26 @@ impl Finish<'_> {
             let value = source.value(&reference.place);
             let sent = source.sent.as_ref().map(texts_in).unwrap_or_default();
             !value.is_some_and(|value| value.as_str().is_some_and(|text| sent.contains(text)))
+        })
+    }
+
+    /// Whether a call does not find something that it does not name, and that other calls of the operation found: what
+    /// others create or delete decides.
+    fn misses_unnamed(&self, exchanges: &[Exchange]) -> bool {
+        let statuses = self.statuses();
+        exchanges.iter().any(|exchange| {
+            let Some(operation) = exchange.operation else {
+                return false;
+            };
+            let is_success = |status: &u16| (200..300).contains(status);
+            let path = &self.caller.service().api.operations[operation].path;
+            matches!(exchange.status(), Some(404 | 410))
+                && !path.contains('{')
+                && exchange
+                    .sent
+                    .as_ref()
+                    .is_none_or(|sent| names_in(sent).is_empty())
+                && statuses[operation].keys().any(is_success)
         })
     }
 
