@@ -168,23 +168,18 @@ impl Finish<'_> {
         })
     }
 
-    /// Whether a call does not find something that it does not name, and that other calls of the operation found: what
-    /// others create or delete decides.
+    /// Whether a GET does not find something that it does not name: what others create or delete may decide.
     fn misses_unnamed(&self, exchanges: &[Exchange]) -> bool {
-        let statuses = self.statuses();
         exchanges.iter().any(|exchange| {
             let Some(operation) = exchange.operation else {
                 return false;
             };
-            let is_success = |status: &u16| (200..300).contains(status);
             let path = &self.caller.service().api.operations[operation].path;
+            let sent = exchange.sent.as_ref();
             matches!(exchange.status(), Some(404 | 410))
+                && exchange.request.method == Method::GET
                 && !path.contains('{')
-                && exchange
-                    .sent
-                    .as_ref()
-                    .is_none_or(|sent| names_in(sent).is_empty())
-                && statuses[operation].keys().any(is_success)
+                && sent.is_none_or(|sent| names_in(sent).is_empty())
         })
     }
 
