@@ -290,6 +290,7 @@ impl Bench<'_> {
             let printed = Command::new("python3")
                 .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])
                 .arg(tests)
+                .envs(&self.stranger.suite_environment)
                 .env(
                     "ISOBATH_BASE_URL",
                     format!("http://127.0.0.1:{port}{}", self.stranger.base_path),

@@ -58,7 +58,10 @@ impl Operations {
                 });
             base_path = path.trim_end_matches('/').to_owned();
         }
-        let operations = api.operations.iter().map(|operation| {
+        let is_excluded = |path: &str| stranger.exclude_paths.iter().any(|known| known == path);
+        let allowed = api.operations.iter();
+        let allowed = allowed.filter(|operation| !is_excluded(&operation.path));
+        let operations = allowed.map(|operation| {
             Ok(Operation {
                 method: operation.method.to_string(),
                 path: operation.path.to_string(),
@@ -73,11 +76,13 @@ impl Operations {
         })
     }
 
+    /// The operation that a call is of. As OpenAPI says, a literal path goes before a templated one, also where it lacks
+    /// the method.
     fn of(&self, call: &Call) -> Option<usize> {
         let path = call.path.strip_prefix(&self.base_path)?;
-        let is_of = |operation: &Operation| {
-            operation.method == call.method && operation.pattern.is_match(path)
-        };
+        let mut operations = self.operations.iter();
+        let template = &operations.find(|known| known.pattern.is_match(path))?.path;
+        let is_of = |known: &Operation| known.method == call.method && known.path == *template;
         self.operations.iter().position(is_of)
     }
 
@@ -171,6 +176,7 @@ mod tests {
             call("GET", "/api/boats/7", Some(404)),
             call("DELETE", "/api/boats/7", Some(500)),
             call("PUT", "/api/boats/7", Some(405)),
+            call("DELETE", "/api/boats/new", Some(405)),
             call("GET", "/elsewhere", Some(200)),
         ]);
         assert_eq!((reach.called, reach.succeeded, reach.pairs), (3, 1, 3));

@@ -1,5 +1,6 @@
 //! What `strangers.toml` says of the services in a folder.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -49,6 +50,9 @@ pub(super) struct Stranger {
     /// More flags of Isobath.
     #[serde(default)]
     pub(super) isobath_flags: Vec<String>,
+    /// Environment variables for the generated suite.
+    #[serde(default)]
+    pub(super) suite_environment: BTreeMap<String, String>,
     /// The file with the log of the service, and a regular expression whose first group is the cause of a server error.
     pub(super) log: Option<String>,
     pub(super) error_pattern: Option<String>,

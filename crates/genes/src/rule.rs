@@ -41,11 +41,15 @@ pub enum Rule {
     AdditionalProperties,
     /// The value fits at least one of the alternatives.
     Choice,
+    /// The bytes of a body are well formed. No value breaks it: only a request does.
+    Syntax,
+    /// A body has a documented content type. No value breaks it: only a request does.
+    ContentType,
 }
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Type,
         Self::NotNull,
         Self::Required,
@@ -64,6 +68,8 @@ impl Rule {
         Self::MaxProperties,
         Self::AdditionalProperties,
         Self::Choice,
+        Self::Syntax,
+        Self::ContentType,
     ];
 
     /// The rule that a keyword of JSON Schema states.
@@ -72,7 +78,7 @@ impl Rule {
         Self::ALL.into_iter().find(|rule| rule.keyword() == keyword)
     }
 
-    /// The keyword that states the rule in JSON Schema.
+    /// The keyword that states the rule in JSON Schema, or in the document.
     #[must_use]
     pub fn keyword(self) -> &'static str {
         match self {
@@ -94,6 +100,8 @@ impl Rule {
             Self::MaxProperties => "maxProperties",
             Self::AdditionalProperties => "additionalProperties",
             Self::Choice => "oneOf",
+            Self::Syntax => "syntax",
+            Self::ContentType => "content",
         }
     }
 }

@@ -11,6 +11,7 @@ use isobath_exec::http::{
 use isobath_genes::{Reference, Resolver};
 use serde_json::Value;
 
+use crate::action::broken_body;
 use crate::candidate::{Candidate, Step, StepKind};
 use crate::exchange::Exchange;
 use crate::external::Mocks;
@@ -551,8 +552,13 @@ impl Caller {
     ) -> Option<(Request, Option<Value>)> {
         let service = &self.service;
         let (mut request, input) = match &step.kind {
-            StepKind::Call { action, .. } => {
-                let written = action.request(&service.api, resolver);
+            StepKind::Call { action, breach } => {
+                let mut written = action.request(&service.api, resolver);
+                let operation = &service.api.operations[action.operation];
+                let broken = breach.as_ref();
+                if let Some(body) = broken.and_then(|breach| broken_body(breach.rule, operation)) {
+                    written.body = Some(body);
+                }
                 let method = Method::from_bytes(written.method.as_bytes()).ok()?;
                 let mut request =
                     Request::new(method, format!("{}{}", service.base, written.target()));

@@ -80,7 +80,7 @@ impl FirstLooks {
     }
 
     /// Whether what a path names by this text was there before anything was written: in the collection above the path,
-    /// where one was looked at, else in any response.
+    /// where one was looked at, else in any response. There a number may count anything, so it is not taken for a name.
     pub(crate) fn had(&self, api: &Api, path: &str, text: &str) -> bool {
         let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_above = |operation: usize| {
@@ -96,7 +96,8 @@ impl FirstLooks {
         if above.peek().is_some() {
             return above.any(|(_, texts)| texts.contains(text));
         }
-        looks.texts.values().any(|texts| texts.contains(text))
+        let is_number = text.parse::<f64>().is_ok();
+        !is_number && looks.texts.values().any(|texts| texts.contains(text))
     }
 
     /// The input with which the operation of an exchange succeeded before anything was written.

@@ -33,7 +33,7 @@ pub(crate) struct FirstPass {
     interval: usize,
 }
 
-/// A call that should be refused.
+/// A call that should be refused, or that careless code trips over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NegativeCall {
     /// By nobody.
@@ -42,6 +42,12 @@ pub(crate) enum NegativeCall {
     InvalidParameter,
     /// With a body that breaks a rule of the document.
     InvalidBody,
+    /// With a body that is not well formed.
+    MalformedBody,
+    /// With a body of a content type that the document does not name.
+    UndocumentedContent,
+    /// With all that is optional, and every value as small as it may be.
+    Least,
     /// On a resource that is not there.
     Missing,
     /// With a text that is valid, and that careless code trips over.
@@ -50,10 +56,13 @@ pub(crate) enum NegativeCall {
 
 impl NegativeCall {
     /// All of them, in the order in which operations are called so.
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 8] = [
         Self::Anonymous,
         Self::InvalidParameter,
         Self::InvalidBody,
+        Self::MalformedBody,
+        Self::UndocumentedContent,
+        Self::Least,
         Self::Missing,
         Self::OddText,
     ];
@@ -102,6 +111,15 @@ impl FirstPass {
         if self.tours.is_empty() {
             self.until_next = self.until_next.saturating_sub(1);
         }
+    }
+
+    /// The next operation to be called by nobody, once every operation was called: one call is cheaper than a tour, and
+    /// mostly shows something new.
+    pub(crate) fn next_anonymous(&mut self) -> Option<usize> {
+        let is_due = self.is_over()
+            && (self.negative.last()).is_some_and(|(_, call)| *call == NegativeCall::Anonymous);
+        let next = if is_due { self.negative.pop() } else { None };
+        next.map(|(operation, _)| operation)
     }
 
     /// The next call that should be refused.
@@ -349,6 +367,21 @@ paths:
         POST /boats, GET /boats/{id}, POST /boats/{id}/sails, GET /boats/{id}/sails/{sailId}, DELETE /boats/{id}
         GET /boats
         ");
+    }
+
+    #[test]
+    fn every_operation_is_called_by_nobody_after_the_first_pass() {
+        let api = read(DOCUMENT, "harbor.yaml", &NoLoader).expect("a good document");
+        let resources = Resources::of(&api);
+        let mut first_pass = FirstPass::new(&api, &resources, |_| false);
+        assert_eq!(first_pass.next_anonymous(), None, "not in the first pass");
+        while !first_pass.is_over() {
+            first_pass.next(&api, &resources, |_| Some(1));
+        }
+        let anonymous = std::iter::from_fn(|| first_pass.next_anonymous());
+        assert_eq!(anonymous.count(), api.operations.len());
+        let next = first_pass.next_negative().map(|(_, call)| call);
+        assert_eq!(next, Some(NegativeCall::InvalidParameter));
     }
 
     #[test]

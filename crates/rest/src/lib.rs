@@ -82,6 +82,7 @@ pub mod fault;
 pub mod first_look;
 pub mod journal;
 mod login_guard;
+mod negative;
 mod pool;
 pub mod redact;
 pub mod replay;

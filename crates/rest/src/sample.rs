@@ -13,7 +13,7 @@ use crate::candidate::{Candidate, Step, StepKind};
 use crate::disruption::Recovery;
 use crate::external::MockResponse;
 use crate::first_pass::NegativeCall;
-use crate::openapi::PathPiece;
+use crate::negative;
 use crate::problem::{RestProblem, sample_input};
 use crate::resource::{Dependency, Producer};
 use crate::seeding::RowSeeder;
@@ -28,6 +28,14 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
     }
     if let Some(recovery) = problem.disruption.recovery() {
         return undo(problem, rng, recovery);
+    }
+    while let Some(operation) = problem.first_pass.next_anonymous() {
+        if !problem.disruption.is_avoided(operation)
+            && let Some(candidate) =
+                negative::candidate(problem, rng, operation, NegativeCall::Anonymous)
+        {
+            return candidate;
+        }
     }
     let next = {
         let (prefixes, resources) = (&problem.successful_prefixes, &problem.resources);
@@ -51,7 +59,7 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
         if problem.disruption.is_avoided(operation) {
             continue;
         }
-        if let Some(candidate) = negative(problem, rng, operation, call) {
+        if let Some(candidate) = negative::candidate(problem, rng, operation, call) {
             return candidate;
         }
     }
@@ -64,49 +72,6 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
     }
     apply_random_variation(problem, rng, &mut candidate);
     candidate
-}
-
-/// A call of an operation that should be refused; `None` where that cannot be, or where it was seen already.
-fn negative(
-    problem: &RestProblem,
-    rng: &mut Rng,
-    operation: usize,
-    call: NegativeCall,
-) -> Option<Candidate> {
-    let seen = |status: u16| problem.statuses()[operation].contains_key(&status);
-    let mut candidate = Candidate::default();
-    // Who is refused at the door needs nothing to be there.
-    let needs_prefix = !matches!(call, NegativeCall::Anonymous | NegativeCall::Missing);
-    if !needs_prefix || reuse_successful_prefix(problem, rng, &mut candidate, operation).is_none() {
-        let user = any_user(problem, rng);
-        append_operation(problem, rng, &mut candidate, operation, user, 0);
-    }
-    let is_changed = match call {
-        NegativeCall::Anonymous => {
-            candidate.steps.last_mut()?.user = None;
-            problem.n_users > 0
-        }
-        NegativeCall::InvalidParameter => {
-            violate(problem, rng, &mut candidate, Some(operation), |at| {
-                !at.starts_with("/body")
-            })
-        }
-        NegativeCall::InvalidBody => violate(problem, rng, &mut candidate, Some(operation), |at| {
-            at.starts_with("/body")
-        }),
-        NegativeCall::Missing => {
-            let pieces = problem.api.operations[operation].segments.iter();
-            !seen(404)
-                && pieces
-                    .clone()
-                    .any(|piece| matches!(piece, PathPiece::Parameter(_)))
-        }
-        NegativeCall::OddText => match &mut candidate.steps.last_mut()?.kind {
-            StepKind::Call { action, .. } => set_odd_text(&mut action.gene),
-            StepKind::Follow(_) => false,
-        },
-    };
-    is_changed.then_some(candidate)
 }
 
 /// Calls a disruptive operation with other inputs, and then one that worked before it.
@@ -162,7 +127,7 @@ fn tour_of(problem: &RestProblem, rng: &mut Rng, tour: &[usize]) -> Candidate {
     candidate
 }
 
-fn any_user(problem: &RestProblem, rng: &mut Rng) -> usize {
+pub(crate) fn any_user(problem: &RestProblem, rng: &mut Rng) -> usize {
     if problem.n_users == 0 {
         0
     } else {
@@ -321,35 +286,42 @@ fn add_dependency(
     input.bind(&dependency.pointer, Reference { source, place });
 }
 
-/// Mostly appends the steps with which an operation succeeded before; returns the id of the last one.
+/// Mostly appends the steps with which an operation succeeded before, and sometimes changes the last one; returns its id.
 fn reuse_successful_prefix(
     problem: &RestProblem,
     rng: &mut Rng,
     candidate: &mut Candidate,
     operation: usize,
 ) -> Option<u32> {
-    let successful_prefixes = &problem.successful_prefixes[operation];
-    if successful_prefixes.is_empty() || rng.f64() < 0.25 {
+    if problem.successful_prefixes[operation].is_empty() || rng.f64() < 0.25 {
         return None;
     }
-    let successful_prefix = &successful_prefixes[rng.usize(..successful_prefixes.len())];
-    if candidate.steps.len() + successful_prefix.steps.len() + 1 > problem.sampling.steps {
-        return None;
-    }
-    *candidate = splice(
-        candidate,
-        candidate.steps.len(),
-        successful_prefix,
-        0,
-        problem.sampling.steps,
-    );
+    let id = append_successful_prefix(problem, rng, candidate, operation)?;
     let step = candidate.steps.last_mut()?;
     if let StepKind::Call { action, .. } = &mut step.kind
         && rng.f64() < 0.2
     {
         action.mutate(rng, &problem.sampling.tuning);
     }
-    Some(step.id)
+    Some(id)
+}
+
+/// Appends steps with which an operation succeeded before, where there are some and there is room; returns the id of the
+/// last one.
+pub(crate) fn append_successful_prefix(
+    problem: &RestProblem,
+    rng: &mut Rng,
+    candidate: &mut Candidate,
+    operation: usize,
+) -> Option<u32> {
+    let prefixes = &problem.successful_prefixes[operation];
+    let prefix = (!prefixes.is_empty()).then(|| &prefixes[rng.usize(..prefixes.len())])?;
+    let most = problem.sampling.steps;
+    if candidate.steps.len() + prefix.steps.len() + 1 > most {
+        return None;
+    }
+    *candidate = splice(candidate, candidate.steps.len(), prefix, 0, most);
+    candidate.steps.last().map(|step| step.id)
 }
 
 fn pick_weighted<'a>(rng: &mut Rng, producers: &'a [Producer]) -> &'a Producer {
@@ -556,7 +528,7 @@ pub(crate) fn violate_constraint(
 }
 
 /// As [`violate_constraint`], at a place that fits.
-fn violate(
+pub(crate) fn violate(
     problem: &RestProblem,
     rng: &mut Rng,
     candidate: &mut Candidate,
@@ -641,7 +613,7 @@ const EDGE_CASE_TEXTS: [&str; 12] = [
 const LONG_TEXT: usize = 200;
 
 /// What would make two values of an input equal, or a text odd: where, and with what. Not all of it is valid.
-fn edge_case_values(input: &Gene) -> Vec<(String, GeneValue)> {
+pub(crate) fn edge_case_values(input: &Gene) -> Vec<(String, GeneValue)> {
     let mut texts: Vec<String> = Vec::new();
     let mut simple: Vec<(String, GeneValue)> = Vec::new();
     input.walk(|place| {
@@ -699,20 +671,6 @@ fn apply_edge_case(rng: &mut Rng, input: &mut Gene) {
             return;
         }
     }
-}
-
-/// Puts the text that databases refuse most often into the first field that may have it.
-fn set_odd_text(input: &mut Gene) -> bool {
-    let odd = |(_, value): &(String, GeneValue)| matches!(value, GeneValue::Text(text) if text.contains('\0'));
-    let values = edge_case_values(input).into_iter().filter(odd);
-    let changed = values
-        .map(|value| with_value(input, value))
-        .find_map(|changed| changed);
-    if let Some(changed) = changed {
-        *input = changed;
-        return true;
-    }
-    false
 }
 
 /// How many of the mutants may break a rule in their last call, or have another caller.

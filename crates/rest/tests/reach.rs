@@ -98,6 +98,29 @@ fn identifiers_are_taken_from_links_in_responses() {
 }
 
 #[test]
+fn calls_that_are_mostly_refused_or_tripped_over_follow_the_first_pass() {
+    for seed in 1..=5 {
+        let service = isobath_suts::terse::pages();
+        let result = prepared(&service, seed, 60).run();
+        let statuses: Vec<u16> = result.statuses[0].keys().copied().collect();
+        // A version that is refused, a content type, a malformed body, a wrong value, a limit of zero.
+        for status in [400, 415, 418, 422, 500] {
+            assert!(statuses.contains(&status), "seed {seed}: {statuses:?}");
+        }
+        // Nobody has to document that a malformed body or one of another type is refused.
+        let causes: Vec<&str> = result
+            .faults
+            .iter()
+            .map(|(fault, _)| &*fault.cause)
+            .collect();
+        assert!(
+            !causes.iter().any(|cause| cause.contains("41")),
+            "seed {seed}: {causes:?}"
+        );
+    }
+}
+
+#[test]
 fn a_wrong_base_url_ends_the_run_after_the_first_pass_without_faults() {
     let service = isobath_suts::terse::terse();
     let url = format!("{}/elsewhere", service.url);

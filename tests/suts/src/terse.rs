@@ -7,8 +7,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
+use axum::body::Bytes;
 use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
@@ -98,6 +99,52 @@ pub fn pastes() -> Running {
         .route("/pastes/{file}", get(find).delete(delete))
         .with_state(Pastes::default());
     serve("pastes", router, paths, json!({}))
+}
+
+/// Starts a service with one list of pages, whose body and header are optional. A wrong version in the header, a body
+/// that is not JSON, one that is malformed and one with a wrong value are refused, each with its own status; a limit of
+/// zero is divided by.
+pub fn pages() -> Running {
+    let schema = json!({ "type": "object", "properties": {
+        "limit": { "type": "integer", "minimum": 0 }, "sort": { "enum": ["ASC", "DESC"] } } });
+    let body = json!({ "content": { "application/json": { "schema": schema } } });
+    let version = json!({ "name": "x-version", "in": "header", "schema": { "type": "string" } });
+    let paths = json!({ "/pages": { "post": { "parameters": [version], "requestBody": body,
+        "responses": { "200": { "description": "some" }, "400": { "description": "no such version" },
+            "422": { "description": "wrong" } } } } });
+    let list = async |headers: HeaderMap, body: Bytes| {
+        if headers
+            .get("x-version")
+            .is_some_and(|version| version != "7.1.3")
+        {
+            return StatusCode::BAD_REQUEST;
+        }
+        let content_type = headers.get("content-type");
+        if content_type.is_some_and(|content_type| content_type != "application/json") {
+            return StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        }
+        let filter: Value = match body.is_empty() {
+            true => json!({}),
+            false => match serde_json::from_slice(&body) {
+                Ok(filter) => filter,
+                Err(_) => return StatusCode::IM_A_TEAPOT,
+            },
+        };
+        let is_known = |sort: &Value| matches!(sort.as_str(), Some("ASC" | "DESC"));
+        match (filter["limit"].as_u64(), &filter["sort"]) {
+            _ if !filter.is_object() => StatusCode::UNPROCESSABLE_ENTITY,
+            (None, _) if !filter["limit"].is_null() => StatusCode::UNPROCESSABLE_ENTITY,
+            (_, sort) if !sort.is_null() && !is_known(sort) => StatusCode::UNPROCESSABLE_ENTITY,
+            (Some(0), _) => StatusCode::INTERNAL_SERVER_ERROR,
+            _ => StatusCode::OK,
+        }
+    };
+    serve(
+        "pages",
+        Router::new().route("/pages", post(list)),
+        paths,
+        json!({}),
+    )
 }
 
 /// Lets in who has a token, and everybody else only when the service is not read-only.

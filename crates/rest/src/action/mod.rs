@@ -17,7 +17,7 @@ use fastrand::Rng;
 use crate::openapi::{Api, MediaKind, Operation};
 
 pub(crate) use content::{FormPart, multipart_body};
-pub(crate) use request::is_segment;
+pub(crate) use request::{broken_body, is_segment};
 pub(crate) use style::encode as percent_encoded;
 
 pub(crate) use body_model::{describes, shape as body_model};

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use isobath_genes::Resolver;
+use isobath_genes::{Resolver, Rule};
 use serde_json::{Map, Value as Json};
 
 use super::style::{Escape, encode, inline, join, pairs};
 use super::{Action, content};
-use crate::openapi::{Api, Operation, ParameterLocation, PathPiece, Style};
+use crate::openapi::{Api, MediaKind, Operation, ParameterLocation, PathPiece, Style};
 
 /// A request, without scheme, host and base path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,32 @@ impl Request {
             format!("{}?{}", self.path, self.query)
         }
     }
+}
+
+/// What no reader of JSON accepts.
+const MALFORMED: &str = "{\"unfinished\": ";
+
+/// A body that breaks a rule which no value of the input can break; `None` if an operation cannot be called so.
+pub(crate) fn broken_body(rule: Rule, operation: &Operation) -> Option<RequestBody> {
+    let media = &operation.body.as_ref()?.media;
+    let (content_type, bytes) = match rule {
+        Rule::Syntax => {
+            let json = media.iter().find(|media| media.kind == MediaKind::Json)?;
+            (&*json.content_type, MALFORMED)
+        }
+        Rule::ContentType => {
+            let is_open = media.iter().any(|media| media.content_type.contains('*'));
+            let is_documented =
+                |name: &str| (media.iter()).any(|media| media.content_type.starts_with(name));
+            let mut usual = ["text/plain", "application/xml"].into_iter();
+            (usual.find(|name| !is_open && !is_documented(name))?, "text")
+        }
+        _ => return None,
+    };
+    Some(RequestBody {
+        content_type: content_type.to_owned(),
+        bytes: bytes.into(),
+    })
 }
 
 impl Action {

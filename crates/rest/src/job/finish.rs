@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use isobath_exec::RefusalKind;
 use isobath_exec::http::Method;
 use isobath_search::{Archive, MinimizedSuite, Problem, TargetId, minimize};
 
@@ -15,10 +16,11 @@ use super::unique::learn_unique_texts;
 use super::{Config, Test};
 use crate::caller::{Caller, ServiceLost};
 use crate::candidate::{Candidate, Step, StepKind};
+use crate::db_oracle::violated;
 use crate::exchange::{Exchange, Origin, is_about_own};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Finding;
-use crate::problem::RestProblem;
+use crate::problem::{RestProblem, stable_pointer};
 use crate::target::Target;
 
 /// The share of the budget at which the minimizing ends at the latest, and the most that all may use.
@@ -516,7 +518,7 @@ impl Finish<'_> {
         })
     }
 
-    /// Whether a path names something that was not there before the run and that the test does not make: with another
+    /// Whether an input names something that was not there before the run and that the test does not make: with another
     /// name in its place the calls are answered otherwise.
     fn names_leftovers(&mut self, candidate: &Candidate, exchanges: &[Exchange]) -> bool {
         let service = Arc::clone(self.caller.service());
@@ -544,15 +546,33 @@ impl Finish<'_> {
                 .collect();
             let mut named = Vec::new();
             let path = &service.api.operations[action.operation].path;
+            // What stands elsewhere is not in the collection above this path.
+            let above = |pointer: &str| {
+                if pointer.starts_with("/path/") {
+                    path
+                } else {
+                    ""
+                }
+            };
+            let dependencies = self.problem.resources().dependencies(action.operation);
+            let is_name = |pointer: &str| {
+                let stable = stable_pointer(pointer);
+                let mut known = dependencies.iter();
+                pointer.starts_with("/path/")
+                    || known.any(|dependency| stable_pointer(&dependency.pointer) == stable)
+                    || is_identifier(pointer)
+            };
             action.gene.walk(|place| {
                 let is_broken = breach
                     .as_ref()
                     .is_some_and(|breach| *breach.pointer == *place.pointer);
-                if place.pointer.starts_with("/path/")
-                    && !is_broken
+                if !is_broken
+                    && is_name(place.pointer)
                     && let Some(text) = place.text()
                     && !made.contains(text.as_str())
-                    && !service.first_looks.had(&service.api, path, &text)
+                    && !service
+                        .first_looks
+                        .had(&service.api, above(place.pointer), &text)
                 {
                     named.push((place.pointer.to_owned(), text));
                 }
@@ -739,12 +759,29 @@ impl Finish<'_> {
     }
 }
 
+/// Whether the name at the end of a pointer is that of an identifier: `id`, `boat_id`, `boatId`, `boat_pk`.
+fn is_identifier(pointer: &str) -> bool {
+    let name = pointer
+        .rsplit('/')
+        .find(|part| part.parse::<usize>().is_err());
+    let name = name.unwrap_or_default();
+    matches!(name, "id" | "ids" | "pk" | "uuid")
+        || ["_id", "_ids", "Id", "Ids", "ID", "_pk", "_uuid"]
+            .iter()
+            .any(|end| name.ends_with(end))
+}
+
 /// Whether a call is refused for a conflict with something that no earlier call of the same test was sent.
 fn has_foreign_conflict(exchanges: &[Exchange]) -> bool {
-    let conflict = exchanges
-        .iter()
-        .position(|exchange| exchange.status() == Some(409));
-    let Some(at) = conflict else { return false };
+    let is_taken = |exchange: &Exchange| {
+        exchange.status() == Some(409)
+            || violated(exchange).is_some_and(|refusal| {
+                matches!(refusal.kind, RefusalKind::Unique | RefusalKind::PrimaryKey)
+            })
+    };
+    let Some(at) = exchanges.iter().position(is_taken) else {
+        return false;
+    };
     let refused = exchanges[at]
         .sent
         .as_ref()

@@ -173,7 +173,13 @@ impl Oracle {
             // The body of a crash is rarely documented; one finding is enough.
             return faults;
         }
+        // That a body has to be well formed and of a documented content type goes without saying, and so does the refusal.
+        let is_unsaid =
+            breach.is_some_and(is_about_request) && (400..500).contains(&response.status);
         if operation.response(response.status).is_none() && !operation.responses.is_empty() {
+            if is_unsaid {
+                return faults;
+            }
             let detail = format!(
                 "{name} returned {}, which is not documented",
                 response.status
@@ -264,7 +270,13 @@ fn is_seeded(exchange: &Exchange, violation: &Violation) -> bool {
 
 /// Whether the document can state the rule: Swagger 2.0 has no word for null, so that it says nothing against it.
 fn is_stated(api: &Api, breach: &RuleViolation) -> bool {
-    !(api.version == Version::V2_0 && breach.rule == Rule::NotNull)
+    // Many services do not look at the content type, and some not at the body: that harms nobody.
+    !(is_about_request(breach) || api.version == Version::V2_0 && breach.rule == Rule::NotNull)
+}
+
+/// Whether the request as a whole is broken, rather than a value in it.
+fn is_about_request(breach: &RuleViolation) -> bool {
+    matches!(breach.rule, Rule::Syntax | Rule::ContentType)
 }
 
 /// The identity of an undocumented status. What frameworks answer for all operations alike has one cause.

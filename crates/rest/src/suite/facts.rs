@@ -26,6 +26,10 @@ pub(super) fn is_message(value: &Value) -> bool {
     words.is_some_and(|text| text.contains(|c: char| c.is_ascii_digit()))
 }
 
+/// A day as ISO 8601 writes it.
+static DAY: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\d{4}-\d{2}-\d{2}").expect("a constant pattern"));
+
 /// Whether a value may be a current timestamp: equal in two runs within a second, different later.
 ///
 /// Days alone count only around `now`; dates that lie ahead are more often meant than computed.
@@ -49,9 +53,13 @@ pub(super) fn is_moment(value: &Value, now: jiff::Timestamp) -> bool {
             if let Some(at) = of_mail {
                 return is_near(at.timestamp(), AHEAD);
             }
-            let day = text.parse::<jiff::civil::Date>().ok();
-            let noon = day.and_then(|day| utc(day.at(12, 0, 0, 0)));
-            noon.is_some_and(|at| is_near(at.timestamp(), BACK))
+            // Also inside a text, such as the name of a file: `export-2026-11-18-02-21`.
+            let days = DAY.find_iter(text).map(|day| day.as_str());
+            days.chain([text.as_str()]).any(|day| {
+                let day = day.parse::<jiff::civil::Date>().ok();
+                let noon = day.and_then(|day| utc(day.at(12, 0, 0, 0)));
+                noon.is_some_and(|at| is_near(at.timestamp(), BACK))
+            })
         }
         Value::Number(number) => number.as_i64().is_some_and(|number| {
             let seconds = jiff::Timestamp::from_second(number);
@@ -74,7 +82,13 @@ pub(super) fn is_random_id(value: &Value) -> bool {
     value.as_str().is_some_and(|text| UUID.is_match(text))
 }
 
-/// Adds the places of the single values that are such.
+/// Whether a value is a list of texts. Its order may be that of a set, which another process may walk in another order.
+pub(super) fn is_list_of_texts(value: &Value) -> bool {
+    let items = value.as_array();
+    items.is_some_and(|items| items.len() > 1 && items.iter().all(Value::is_string))
+}
+
+/// Adds the places of the outermost values that are such.
 pub(super) fn places_of(
     value: &Value,
     is_such: &dyn Fn(&Value) -> bool,
@@ -88,12 +102,12 @@ pub(super) fn places_of(
         at.truncate(end);
     };
     match value {
+        value if is_such(value) => {
+            places.insert(at.clone());
+        }
         Value::Object(object) => object.iter().for_each(|(name, value)| below(name, value)),
         Value::Array(items) => {
             (items.iter().enumerate()).for_each(|(index, item)| below(&index.to_string(), item))
-        }
-        single if is_such(single) => {
-            places.insert(at.clone());
         }
         _ => {}
     }
@@ -107,14 +121,11 @@ pub(super) fn shared_places(value: &Value, at: &mut String, places: &mut BTreeSe
     ];
     let end = at.len();
     match value {
-        // A number alone is a count; the order of a list of texts may be that of a set.
+        // A number alone is a count.
         Value::Number(_) if at.is_empty() => {
             places.insert(String::new());
         }
-        Value::Array(items)
-            if items.iter().any(Value::is_object)
-                || items.iter().filter(|item| item.is_string()).count() > 1 =>
-        {
+        Value::Array(items) if items.iter().any(Value::is_object) => {
             places.insert(at.clone());
         }
         Value::Object(object) => {
@@ -245,6 +256,7 @@ mod tests {
             json!("2026-03-04 05:06:07"),
             json!("Wed, 04 Mar 2026 05:06:07 GMT"),
             json!("2026-03-04"),
+            json!("export-at-2026-03-04-05-06"),
             json!("2026-04-03T05:06:07Z"),
             json!(now.as_second()),
             json!(now.as_millisecond() + 60_000),
@@ -291,7 +303,14 @@ mod tests {
         );
         check(json!(17), &[""]);
         check(json!({"moored": 3, "away": 0}), &["/away", "/moored"]);
-        check(json!({"rights": ["read", "write"]}), &["/rights"]);
+    }
+
+    #[test]
+    fn lists_of_texts_may_come_in_any_order() {
+        let body = json!({"rights": ["read", "write"], "tags": ["a"], "sizes": [2, 1]});
+        let mut places = BTreeSet::new();
+        places_of(&body, &is_list_of_texts, &mut String::new(), &mut places);
+        assert_eq!(places, BTreeSet::from(["/rights".to_owned()]));
     }
 
     #[test]

@@ -21,7 +21,9 @@ use isobath_genes::{Reference, push_segment};
 use serde_json::Value;
 
 use self::body::Placeholders;
-use self::facts::{facts, is_message, is_moment, is_random_id, places_of, shared_places};
+use self::facts::{
+    facts, is_list_of_texts, is_message, is_moment, is_random_id, places_of, shared_places,
+};
 pub use self::rows::DATABASE_VARIABLE;
 use self::rows::SuiteDatabaseContext;
 use crate::action::{self, ResponseChecker};
@@ -742,7 +744,9 @@ impl TestBuilder<'_> {
                     || (response.status >= 400 && is_message(value))
                     || (is_moment(value, self.now) && !self.was_sent(value))
                     // A fresh start makes another one.
-                    || (!self.service.is_reset() && is_random_id(value) && !self.was_sent(value))
+                    || (!self.service.is_reset()
+                        && (is_random_id(value) || is_list_of_texts(value))
+                        && !self.was_sent(value))
             };
             places_of(a, &is_restless, &mut String::new(), &mut changes_anyway);
             if self.test.faults.is_empty() {

@@ -167,6 +167,8 @@ pub(super) fn wrong(breach: &RuleViolation) -> String {
         Rule::MaxProperties => "has too many properties",
         Rule::AdditionalProperties => "has an unknown property",
         Rule::Choice => "matches none of its alternatives",
+        Rule::Syntax => "is malformed",
+        Rule::ContentType => "has an undocumented content type",
     };
     format!("{} {what}", plain(&breach.pointer))
 }
