@@ -42,6 +42,10 @@ pub(crate) enum NegativeCall {
     InvalidParameter,
     /// With a body that breaks a rule of the document.
     InvalidBody,
+    /// With null as the body.
+    NullBody,
+    /// With an empty object as the body.
+    EmptyBody,
     /// With a body that is not well formed.
     MalformedBody,
     /// With a body of a content type that the document does not name.
@@ -61,10 +65,12 @@ impl NegativeCall {
     const MAX_EXTREMES: usize = 6;
 
     /// Those that each operation is called with, in this order; calls with extreme values follow.
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Self::Anonymous,
         Self::InvalidParameter,
         Self::InvalidBody,
+        Self::NullBody,
+        Self::EmptyBody,
         Self::MalformedBody,
         Self::UndocumentedContent,
         Self::Least,

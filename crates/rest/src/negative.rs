@@ -1,8 +1,8 @@
 //! Calls that should be refused, or that careless code trips over: each operation is called so once after the first pass.
 
-use isobath_genes::{Domain, Gene, GeneConfig, Rule, RuleViolation, Value as GeneValue};
+use isobath_genes::{Domain, Gene, GeneConfig, Mismatch, Rule, RuleViolation, Value as GeneValue};
 use isobath_search::Rng;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use crate::action::broken_body;
 use crate::candidate::{Candidate, StepKind};
@@ -53,6 +53,8 @@ pub(crate) fn candidate(
             }
             violate(problem, rng, &mut candidate, Some(operation), is_body)
         }
+        NegativeCall::NullBody => set_body(&mut candidate, Json::Null),
+        NegativeCall::EmptyBody => set_body(&mut candidate, Json::Object(Map::new())),
         NegativeCall::MalformedBody => {
             break_request(problem, &mut candidate, operation, Rule::Syntax)
         }
@@ -88,6 +90,19 @@ fn is_absent(input: &Gene, pointer: &str) -> bool {
         is_absent |= place.pointer == pointer && matches!(place.value, GeneValue::Absent);
     });
     is_absent
+}
+
+/// Gives the last call another body, and says which rule that breaks; false if it has none.
+fn set_body(candidate: &mut Candidate, body: Json) -> bool {
+    let kind = candidate.steps.last_mut().map(|step| &mut step.kind);
+    let Some(StepKind::Call { action, breach }) = kind else {
+        return false;
+    };
+    let is_set = action.gene.set_json("/body", &body);
+    let mismatch = action.gene.check().err();
+    *breach = (mismatch.filter(|mismatch| mismatch.pointer.starts_with("/body")))
+        .map(|Mismatch { pointer, rule }| RuleViolation { pointer, rule });
+    is_set
 }
 
 /// Marks the last call as one whose request as a whole is broken.
@@ -271,6 +286,20 @@ mod tests {
             Some(json!({ "query": { "limit": 0 }, "header": {},
                 "body": { "name": null, "length": 3, "masts": [] } }))
         );
+    }
+
+    #[test]
+    fn an_empty_body_is_invalid_where_something_is_required() {
+        let mut candidate = Candidate::default();
+        candidate.push(StepKind::call(0, input()), None);
+        let rule = |candidate: &Candidate| match &candidate.steps[0].kind {
+            StepKind::Call { breach, .. } => breach.as_ref().map(|breach| breach.rule),
+            StepKind::Follow(_) => None,
+        };
+        assert!(set_body(&mut candidate, json!({})));
+        assert_eq!(rule(&candidate), None);
+        assert!(set_body(&mut candidate, Json::Null));
+        assert_eq!(rule(&candidate), Some(Rule::NotNull));
     }
 
     #[test]
