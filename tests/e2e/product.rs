@@ -337,3 +337,34 @@ fn secrets_that_a_service_repeats_are_in_no_output_either() {
         assert!(report.contains(told), "{told}: {report}");
     }
 }
+
+/// `scripts/installed` does the same with `cargo install`, and runs the REST job on services of each language.
+#[test]
+fn a_program_without_its_checkout_runs_the_jobs_on_sql_and_says_what_the_demo_needs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("isobath");
+    std::fs::copy(env!("CARGO_BIN_EXE_isobath"), &program).expect("a copy of the program");
+    let run = |arguments: &[&str]| {
+        Command::new(&program)
+            .args(arguments)
+            .current_dir(folder.path())
+            .env("HOME", folder.path())
+            .env("NO_COLOR", "1")
+            .output()
+            .expect("the program runs")
+    };
+    for (job, report) in [
+        ("--query", "q/report.html"),
+        ("--schema", "s/shop/report.html"),
+    ] {
+        let out = report.split('/').next().unwrap_or_default();
+        let demo = run(&["demo", job, "--out", out]);
+        let said = text(&demo.stdout) + &text(&demo.stderr);
+        assert_eq!(demo.status.code(), Some(0), "{said}");
+        assert!(folder.path().join(report).is_file(), "{said}");
+        assert!(said.contains("next: isobath "), "{said}");
+    }
+    let demo = run(&["demo"]);
+    assert_eq!(demo.status.code(), Some(2));
+    assert!(text(&demo.stderr).contains("isobath demo --query"));
+}

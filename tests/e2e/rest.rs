@@ -142,6 +142,11 @@ fn a_dry_run_sends_nothing() {
     let run = isobath(&[document.to_str().expect("a plain path"), "--dry-run"]);
     assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
     assert!(text(&run.stdout).contains("POST /bookings/{bookingId}/invoice"));
+    let small = "{openapi: 3.0.0, info: {title: Small, version: '1'}, paths: {/a: {get: {responses: {'200': {description: ok}}}}}}";
+    std::fs::write(&document, small).expect("a file");
+    let run = isobath(&[document.to_str().expect("a plain path"), "--dry-run"]);
+    let said = text(&run.stdout);
+    assert!(said.starts_with("Small: 1 operation, "), "{said}");
 }
 
 #[test]

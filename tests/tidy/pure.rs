@@ -2,7 +2,9 @@
 
 use crate::{assert_none, read};
 
-const PURE: [&str; 7] = ["distance", "sql", "genes", "search", "rows", "rest", "emit"];
+const PURE: [&str; 8] = [
+    "distance", "walk", "sql", "genes", "search", "rows", "rest", "emit",
+];
 
 const LINTS: &str = "#![warn(clippy::disallowed_methods, clippy::disallowed_types)]";
 

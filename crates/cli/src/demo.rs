@@ -144,7 +144,7 @@ fn show_rest(args: &DemoArgs, terminal: &Terminal) -> Result<Exit, String> {
         Tone::Plain,
         &format!(
             "The example is `marina`, a booking service with seeded faults (examples/marina/FAULTS.md). Its source contains no Isobath \
-             code.\nThis builds it with instrumentation (a few minutes the first time), searches it for {}, and runs the tests.",
+             code.\nThis builds it with instrumentation (half a minute the first time), searches it for {}, and runs the tests.",
             args.budget
         ),
     );
@@ -155,14 +155,15 @@ fn show_rest(args: &DemoArgs, terminal: &Terminal) -> Result<Exit, String> {
         None => runnable(),
     };
     let out = args.out.display().to_string();
-    let folder = marina.display().to_string();
+    let workspace = path("../..");
     let (document, auth) = (path("openapi.yaml"), path("auth.yaml"));
     let mut words = vec![
         "rest",
         &document,
+        // Built in the workspace and with the profile of this program, so that dependencies are compiled once for both.
         "--rust",
-        &folder,
-        "--package",
+        &workspace,
+        "--bin",
         "marina",
         "--auth",
         &auth,
@@ -179,6 +180,9 @@ fn show_rest(args: &DemoArgs, terminal: &Terminal) -> Result<Exit, String> {
         "--out",
         &out,
     ];
+    if !cfg!(debug_assertions) {
+        words.push("--cargo=--release");
+    }
     words.extend(["--", "--port", "{port}"]);
     if args.fixed {
         words.push("--fixed");
@@ -323,7 +327,7 @@ fn marina() -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use isobath_emit::findings::Severity;
+    use isobath_emit::findings::{Severity, SuiteView};
 
     #[test]
     fn the_summary_names_the_three_severest_kinds_of_faults() {
@@ -352,5 +356,35 @@ mod tests {
   3. a leak. (existence-leak)
   all findings:    out/report.html";
         assert_eq!(summary(&report, Path::new("out")).join("\n"), expected);
+    }
+
+    #[test]
+    fn the_summary_fits_one_screen() {
+        let codes = ["server-error", "connection-dropped", "anonymous-write"];
+        let report = RestReport {
+            title: "Marina".into(),
+            calls: 99_999,
+            faults: codes
+                .iter()
+                .map(|code| FaultView {
+                    code: (*code).into(),
+                    message: "long ".repeat(99),
+                    ..FaultView::default()
+                })
+                .collect(),
+            suites: vec![SuiteView {
+                language: "pytest".into(),
+                folder: "pytest".into(),
+                command: "word ".repeat(30),
+                ..SuiteView::default()
+            }],
+            ..RestReport::default()
+        };
+        let lines = summary(&report, Path::new("isobath-out/demo")).join("\n");
+        let rows = lines
+            .lines()
+            .map(|line| line.chars().count().div_ceil(80).max(1));
+        // The next command, after an empty line, is on the same screen.
+        assert!(rows.sum::<usize>() + 2 <= 24, "{lines}");
     }
 }

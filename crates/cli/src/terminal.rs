@@ -190,6 +190,11 @@ fn caret(limitation: &Limitation, sources: &[Source]) -> Vec<String> {
     )
 }
 
+/// A number of things: `1 test`, `2 tests`.
+pub(crate) fn plural(n: usize, word: &str) -> String {
+    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+}
+
 /// A place in a text as compilers show it; line and column are counted from one.
 pub(crate) fn excerpt(
     place: &str,

@@ -7,13 +7,13 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use isobath_walk::{Tree, TreeVisitor};
 use sqlparser::ast::{FromTable, ObjectName, Statement, TableFactor, TableObject, TableWithJoins};
 
 use crate::ddl::parse;
 use crate::dialect::DialectName;
 use crate::schema::{Action, Schema};
 use crate::syntax::last_part;
-use crate::syntax::walk::{TreeVisitor, walk};
 
 /// The tables that a statement names, as indices into a schema.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub fn referenced_tables(
         changes_all: false,
         is_understood: true,
     };
-    let _ = walk(&statement, &mut visitor);
+    let _ = statement.walk(&mut visitor);
     if !visitor.is_understood {
         return None;
     }

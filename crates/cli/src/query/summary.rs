@@ -10,7 +10,7 @@ use serde_json::json;
 use super::args::QueryOptions;
 use super::files::{WrittenFiles, quoted};
 use super::run::is_open;
-use crate::terminal::{Terminal, Tone};
+use crate::terminal::{Terminal, Tone, plural};
 
 /// At most this many targets of a kind are shown per query; the report has them all.
 const SHOWN: usize = 3;
@@ -235,8 +235,4 @@ fn files(written: &WrittenFiles, options: &QueryOptions, terminal: &Terminal) {
         );
         terminal.say(Tone::Faint, &next);
     }
-}
-
-fn plural(n: usize, word: &str) -> String {
-    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
 }

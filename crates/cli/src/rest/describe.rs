@@ -5,7 +5,7 @@ use isobath_genes::{Gene, GeneConfig};
 use isobath_rest::openapi::{Api, Operation, ParameterLocation, StatusPattern};
 use isobath_rest::resource::Resources;
 
-use crate::terminal::{Terminal, Tone};
+use crate::terminal::{Terminal, Tone, plural};
 
 /// Says what would be called: per operation its inputs (`*` must be sent), who makes what it needs, how many genes that is, and
 /// what the document promises.
@@ -30,9 +30,9 @@ pub(super) fn describe(api: &Api, terminal: &Terminal) {
     terminal.insist(
         Tone::Plain,
         &format!(
-            "{title}: {} operations, {} genes{server}",
-            api.operations.len(),
-            genes.iter().sum::<usize>()
+            "{title}: {}, {}{server}",
+            plural(api.operations.len(), "operation"),
+            plural(genes.iter().sum(), "gene")
         ),
     );
     for (index, operation) in api.operations.iter().enumerate() {
@@ -52,10 +52,9 @@ pub(super) fn describe(api: &Api, terminal: &Terminal) {
             terminal.insist(Tone::Plain, &format!("        {line}"));
         }
         let line = format!(
-            "        returns {}; {} {}",
+            "        returns {}; {}",
             answers(operation),
-            genes[index],
-            if genes[index] == 1 { "gene" } else { "genes" }
+            plural(genes[index], "gene")
         );
         terminal.insist(Tone::Faint, &line);
     }

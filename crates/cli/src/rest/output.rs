@@ -31,7 +31,7 @@ use super::describe;
 use super::folder::command_line;
 use super::interrupt::Interruption;
 use crate::output;
-use crate::terminal::{Terminal, Tone};
+use crate::terminal::{Terminal, Tone, plural};
 
 /// Longer files are not shown in the report.
 const SHOWN_SOURCE: usize = 400_000;
@@ -903,14 +903,14 @@ impl<'a> FinishedRun<'a> {
         if outcome.unverified > 0 {
             let line = format!(
                 "{} left out: the budget ended before verification",
-                counted(outcome.unverified, "test")
+                plural(outcome.unverified, "test")
             );
             terminal.say(Tone::Warning, &line);
         }
         if outcome.unstable > 0 {
             let line = format!(
                 "{} left out: the responses differed between two runs{}",
-                counted(outcome.unstable, "test"),
+                plural(outcome.unstable, "test"),
                 if self.args.reset.is_some() {
                     ""
                 } else {
@@ -922,7 +922,7 @@ impl<'a> FinishedRun<'a> {
         if outcome.state_dependent > 0 {
             let line = format!(
                 "{} left out: what they need was left behind by earlier calls, and a fresh service does not have it; add --reset or --db",
-                counted(outcome.state_dependent, "test")
+                plural(outcome.state_dependent, "test")
             );
             terminal.say(Tone::Faint, &line);
         }
@@ -956,7 +956,7 @@ impl<'a> FinishedRun<'a> {
             Tone::Plain,
             &format!(
                 "{} written to:",
-                counted(
+                plural(
                     suites.first().map_or(0, |suite| suite.written.tests.len()),
                     "test"
                 )
@@ -1113,7 +1113,7 @@ fn report_suite(terminal: &Terminal, suite: &SuiteView) {
             Tone::Faint,
             &format!(
                 "  only the status is asserted in {}, because other values changed between runs",
-                counted(n, "test")
+                plural(n, "test")
             ),
         );
     }
@@ -1192,14 +1192,6 @@ fn leaked<'a>(secrets: &'a BTreeMap<String, String>, suites: &[VerifiedSuite]) -
         |value: &str| value.len() >= SHORTEST && files().any(|file| file.text.contains(value));
     let leaked = secrets.iter().filter(|(_, value)| is_leaked(value));
     leaked.map(|(variable, _)| variable.as_str()).collect()
-}
-
-/// A number of things, in the plural unless it is one.
-fn counted(n: usize, what: &str) -> String {
-    match n {
-        1 => format!("1 {what}"),
-        n => format!("{n} {what}s"),
-    }
 }
 
 /// The first few of many names.

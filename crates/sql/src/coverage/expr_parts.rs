@@ -4,12 +4,11 @@
 
 use std::ops::ControlFlow;
 
+use isobath_walk::{Tree, TreeVisitor};
 use sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, Query,
     WindowType,
 };
-
-use crate::syntax::walk::{TreeVisitor, walk};
 
 /// A column as it is written somewhere.
 #[derive(Clone, Debug)]
@@ -71,7 +70,7 @@ impl ExprParts {
     /// Takes an expression apart.
     pub(super) fn of(expr: &Expr) -> Self {
         let mut visitor = PartsVisitor::default();
-        let _ = walk(expr, &mut visitor);
+        let _ = expr.walk(&mut visitor);
         visitor.parts
     }
 }
@@ -244,7 +243,7 @@ pub(crate) fn contains_aggregate(expr: &Expr) -> bool {
             }
         }
     }
-    walk(expr, &mut FindColumn(0)).is_break()
+    expr.walk(&mut FindColumn(0)).is_break()
 }
 
 const AGGREGATES: [&str; 30] = [

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use isobath_walk::relations;
 use sqlparser::ast::{Expr, OrderByKind, Query, Select, SetExpr, With};
 
 use super::condition::{self, ConditionTree};
@@ -17,7 +18,6 @@ use super::target::{
 use super::{conditional, grouping, joins, order, parse, setop, subquery};
 use crate::dialect::DialectName;
 use crate::schema::Schema;
-use crate::syntax::walk::relations;
 
 /// The targets of one statement, in the order of SQLFpc: WHERE, HAVING, joins, choices, GROUP BY,
 /// subqueries, aggregates, then what only the extended criterion knows.

@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
+use isobath_walk::{TreeMutator, walk_mut};
 use sqlparser::ast::{
     BinaryOperator, Distinct, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArguments, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, ObjectName,
     OrderByKind, OrderBySort, Query, Select, SetExpr, SetQuantifier, UnaryOperator, Value,
-    VisitMut, VisitorMut,
 };
 
 use super::difference;
@@ -85,7 +85,7 @@ pub fn mutants(
             depth: 0,
             is_set: false,
         };
-        let _: ControlFlow<()> = mutant.visit(&mut mutator);
+        let _ = walk_mut(&mut mutant, &mut mutator);
         let Some((operator, description)) = mutator.made else {
             break;
         };
@@ -462,9 +462,7 @@ impl Mutator<'_> {
     }
 }
 
-impl VisitorMut for Mutator<'_> {
-    type Break = ();
-
+impl TreeMutator for Mutator<'_> {
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         let counts = !std::mem::take(&mut self.is_set);
         self.depth += 1;

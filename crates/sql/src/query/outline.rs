@@ -3,6 +3,7 @@
 
 use std::ops::ControlFlow;
 
+use isobath_walk::{Tree, TreeVisitor};
 use sqlparser::ast::{
     FromTable, ObjectName, Query, SetExpr, Spanned, Statement, TableFactor, TableObject,
     TableWithJoins,
@@ -10,7 +11,6 @@ use sqlparser::ast::{
 
 use crate::coverage::{ParameterMention, Span};
 use crate::dialect::DialectName;
-use crate::syntax::walk::{TreeVisitor, walk};
 
 /// A table's name in a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct Outline {
 pub fn outline(sql: &str, dialect: DialectName) -> Option<Outline> {
     let (statement, parameters) = crate::ddl::parse::with_parameters(sql, dialect).ok()?;
     let mut found = TableCollector::default();
-    let _ = walk(&statement, &mut found);
+    let _ = statement.walk(&mut found);
     found.tables.retain(|mention| {
         !found
             .ctes

@@ -1,11 +1,11 @@
 //! Expressions: parentheses dropped, names resolved, special syntaxes made plain calls.
 
+use isobath_walk::expressions;
 use sqlparser::ast::{
     self, BinaryOperator as Op, CeilFloorKind, Expr as Ast, FunctionArg, FunctionArgExpr,
     FunctionArguments, Ident, Spanned, TrimWhereField, UnaryOperator, Value as AstValue,
 };
 
-use super::walk::expressions;
 use super::{NameResolver, UnsupportedSyntax, data_type, last_part, literal};
 use crate::dialect::DialectName;
 use crate::expr::{BinaryOp, Expr, PatternKind};

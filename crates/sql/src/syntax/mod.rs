@@ -10,7 +10,6 @@ mod literal;
 mod operator;
 mod tuple;
 mod types;
-pub(crate) mod walk;
 
 use sqlparser::ast::{Ident, ObjectName};
 use sqlparser::tokenizer::Span;
