@@ -28,6 +28,7 @@ fn run(options: &[&str]) -> Result<bool, Box<dyn Error>> {
         queries: usize::try_from(number("--queries", 30)?)?,
         databases: usize::try_from(number("--databases", 40)?)?,
         report,
+        progress,
     };
     let engines: Vec<Engine> = match after("--engine") {
         Some(name) => vec![name.parse()?],
@@ -38,6 +39,7 @@ fn run(options: &[&str]) -> Result<bool, Box<dyn Error>> {
     for engine in engines {
         let mut server = provision(engine)?;
         let mut tally = Tally::default();
+        println!("{engine}: {} rounds from seed {}", plan.rounds, plan.seed);
         if only != "schemas" {
             fuzzer::queries(&plan, server.database(), &mut tally)?;
         }
@@ -49,6 +51,18 @@ fn run(options: &[&str]) -> Result<bool, Box<dyn Error>> {
     }
     println!("claims refuted: {refuted}");
     Ok(refuted == 0)
+}
+
+/// A line every few rounds, because a run takes minutes.
+fn progress(round: u64, tally: &Tally) {
+    if round % 5 == 4 {
+        let attacked: u64 = tally.counts.values().map(|counts| counts.attacked).sum();
+        let refuted = tally.refutations.len();
+        println!(
+            "  round {}: {attacked} claims attacked, {refuted} refuted",
+            round + 1
+        );
+    }
 }
 
 /// A small reproduction of a false claim.

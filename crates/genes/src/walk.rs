@@ -189,6 +189,18 @@ impl NodeRef<'_> {
         }
     }
 
+    /// The text that is sent for it, where it is a text or an integer of its own.
+    #[must_use]
+    pub fn text_or_integer(&self) -> Option<String> {
+        match self.value {
+            Value::Integer(_) => match self.model.print(self.node, self.value, &Unresolved) {
+                Some(serde_json::Value::Number(number)) => Some(number.to_string()),
+                _ => None,
+            },
+            _ => self.text(),
+        }
+    }
+
     /// Calls `f` for each facet that the value shows.
     pub fn value_classes(&self, mut f: impl FnMut(ValueClass)) {
         let size = |f: &mut dyn FnMut(ValueClass), n: u32, min: u32, max: Option<u32>| {

@@ -129,7 +129,7 @@ fn suites_of_a_service_that_is_never_reset_pass_on_a_fresh_one_again_and_again()
     if !support::has("python3", &["-c", "import pytest, requests"]) {
         return;
     }
-    let (mut n_boards, mut n_notes) = (0, 0);
+    let (mut n_boards, mut n_notes, mut n_views) = (0, 0, 0);
     for seed in 1..=3 {
         let searched = isobath_suts::lasting::lasting();
         let plan = Plan {
@@ -157,6 +157,11 @@ fn suites_of_a_service_that_is_never_reset_pass_on_a_fresh_one_again_and_again()
         };
         n_boards += usize::from(creates("/boards"));
         n_notes += usize::from(creates("/boards/{board}/notes"));
+        let views = suite.tests.iter().flat_map(|test| &test.steps);
+        let mut views =
+            views.filter(|step| step.request.path.literal().is_some_and(|at| at == "/views"));
+        n_views +=
+            usize::from(views.any(|step| format!("{:?}", step.expect).contains("status: 200")));
         let fresh = isobath_suts::lasting::lasting();
         suite.service.base_url = fresh.url.clone();
         for round in 0..3 {
@@ -168,5 +173,6 @@ fn suites_of_a_service_that_is_never_reset_pass_on_a_fresh_one_again_and_again()
         }
     }
     assert!(n_boards >= 2, "boards are created with {n_boards} seeds");
+    assert!(n_views >= 2, "views are seen with {n_views} seeds");
     assert!(n_notes >= 1, "notes are created with {n_notes} seeds");
 }

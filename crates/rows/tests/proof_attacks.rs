@@ -35,6 +35,7 @@ fn attack(engine: Engine) {
                 refuted.proof
             );
         },
+        progress: |_, _| {},
     };
     let mut tally = Tally::default();
     let only = std::env::var("ISOBATH_FUZZ_ONLY").unwrap_or_default();

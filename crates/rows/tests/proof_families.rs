@@ -247,6 +247,33 @@ fn a_check_written_in_another_way_changes_nothing() {
 }
 
 #[test]
+fn a_comparison_with_a_subquery_needs_a_value_of_it() {
+    let infeasible = |sql: &str| {
+        let status = status(sql, DialectName::Postgres);
+        assert!(
+            matches!(status, TargetStatus::Infeasible { .. }),
+            "{sql}: {status:?}"
+        );
+    };
+    infeasible(
+        "SELECT 1 FROM u LEFT JOIN v ON v.x = u.d WHERE v.x IS NULL \
+         AND u.c < (SELECT MAX(z.y) FROM v z WHERE z.x = v.x)",
+    );
+    infeasible("SELECT 1 FROM t WHERE t.a = (SELECT 2 * SUM(v.y) FROM v WHERE v.y IS NULL)");
+    infeasible(
+        "SELECT 1 FROM t LEFT JOIN u ON u.c = t.b WHERE u.c IS NULL \
+         AND t.b IN (SELECT c FROM u GROUP BY c HAVING SUM(d) > 300)",
+    );
+    not_infeasible(&[
+        "SELECT 1 FROM t WHERE (t.a = (SELECT MAX(v.y) FROM v WHERE v.y IS NULL)) IS NULL",
+        "SELECT 1 FROM t WHERE t.a = (SELECT COUNT(v.y) FROM v WHERE v.y IS NULL)",
+        "SELECT 1 FROM t WHERE t.a = COALESCE((SELECT MAX(v.y) FROM v WHERE v.y IS NULL), 1)",
+        "SELECT 1 FROM t WHERE NOT (t.a BETWEEN 3 AND (SELECT MAX(v.y) FROM v WHERE v.y IS NULL))",
+        "SELECT 1 FROM t WHERE t.a IN (SELECT MAX(d) FROM u GROUP BY c HAVING SUM(d) > 300)",
+    ]);
+}
+
+#[test]
 fn what_is_not_read_is_unknown_whatever_columns_it_names() {
     not_infeasible(&[
         "SELECT 1 FROM six WHERE (six.c5, six.c6) < (1, 2) AND six.c1 = 1",

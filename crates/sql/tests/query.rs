@@ -200,6 +200,39 @@ fn a_product_of_many_rows_is_refused_instead_of_filling_the_memory() {
 }
 
 #[test]
+fn conditions_of_where_keep_the_product_of_many_relations_small() {
+    let artists: Vec<Vec<Value>> = (0..40).map(|id| artist(id, "x")).collect();
+    let songs: Vec<Vec<Value>> = (0..40).map(|id| song(id, id, "a", id % 7)).collect();
+    // 40 to the power of five are more than are ever looked at.
+    let all = "FROM artist a, song s, song t, artist b, song u \
+               WHERE a.id = s.artist_id AND s.plays = t.plays AND t.artist_id = b.id AND u.id = t.id";
+    let count = |condition: &str| {
+        shown(
+            &format!("SELECT COUNT(*) {all} {condition}"),
+            &artists,
+            &songs,
+        )
+    };
+    let pairs: usize = (0..7)
+        .map(|plays| (0..40).filter(|id| id % 7 == plays).count().pow(2))
+        .sum();
+    assert_eq!(count(""), pairs.to_string());
+    assert_eq!(count("AND s.id = 3 AND t.id = 10"), "1");
+    let far = distance(&format!("SELECT 1 {all} AND s.id = 90"), &artists, &songs);
+    let near = distance(&format!("SELECT 1 {all} AND s.id = 41"), &artists, &songs);
+    assert!(near < far, "{near} {far}");
+}
+
+#[test]
+fn a_condition_on_a_missing_partner_is_judged_after_the_outer_join() {
+    let artists: Vec<Vec<Value>> = (0..30).map(|id| artist(id, "x")).collect();
+    let songs: Vec<Vec<Value>> = (0..30).map(|id| song(id, id / 2, "a", 0)).collect();
+    let alone = "SELECT COUNT(*) FROM artist a LEFT JOIN song s ON s.artist_id = a.id, artist b \
+                 WHERE s.id IS NULL AND b.id = a.id";
+    assert_eq!(shown(alone, &artists, &songs), "15");
+}
+
+#[test]
 fn alternatives_of_different_types_are_their_texts() {
     let artists = [artist(1, "x")];
     assert_eq!(

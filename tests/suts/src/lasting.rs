@@ -1,13 +1,15 @@
 //! A service that keeps what it is given, cannot be reset, and takes every name once.
 //!
-//! It begins with one board, `default`. Lists and counts grow with every call that creates something.
+//! It begins with one board, `default`. Lists and counts grow with every call that creates something. Teams are numbered,
+//! and a view names its team in the query. Each start walks a set of texts in another order, as processes do.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
@@ -15,6 +17,9 @@ use crate::running::{Running, serve};
 
 /// The notes of each board, by title.
 type Shared = Arc<Mutex<BTreeMap<String, BTreeMap<String, Value>>>>;
+
+/// How often the service was started.
+static STARTS: AtomicUsize = AtomicUsize::new(0);
 
 type Answer = (StatusCode, Json<Value>);
 
@@ -35,6 +40,9 @@ pub fn lasting() -> Running {
     let board = json!({ "type": "object", "required": ["name"], "properties": { "name": text() } });
     let note = json!({ "type": "object", "required": ["title", "text"],
         "properties": { "title": text(), "text": text() } });
+    let team = json!({ "type": "object", "properties": { "id": { "type": "integer" } } });
+    let of_team = json!({ "name": "team", "in": "query", "required": true,
+        "schema": { "type": "integer", "minimum": 1, "maximum": 20 } });
     let of_note = || json!([path("board"), path("title")]);
     let paths = json!({
         "/boards": {
@@ -47,7 +55,32 @@ pub fn lasting() -> Running {
         "/boards/{board}/notes/{title}": {
             "get": { "parameters": of_note(), "responses": known(&["200", "404"]) },
             "delete": { "parameters": of_note(), "responses": known(&["200", "404"]) } },
+        "/teams": { "post": { "responses": { "201": { "description": "",
+            "content": { "application/json": { "schema": team } } } } } },
+        "/views": { "get": { "parameters": [of_team], "responses": known(&["200", "400", "404"]) } },
     });
+    let is_odd = STARTS.fetch_add(1, Ordering::Relaxed) % 2 == 1;
+    let rights = if is_odd {
+        ["write", "read"]
+    } else {
+        ["read", "write"]
+    };
+    let n_teams = Arc::new(AtomicU64::new(0));
+    let teams = Arc::clone(&n_teams);
+    let add_team = async move || {
+        let id = teams.fetch_add(1, Ordering::Relaxed) + 1;
+        done(StatusCode::CREATED, json!({ "id": id }))
+    };
+    let view = async move |Query(query): Query<BTreeMap<String, String>>| {
+        let id = query.get("team").and_then(|team| team.parse::<u64>().ok());
+        match id {
+            None => refused(StatusCode::BAD_REQUEST),
+            Some(id) if (1..=n_teams.load(Ordering::Relaxed)).contains(&id) => {
+                done(StatusCode::OK, json!({ "kind": "view", "rights": rights }))
+            }
+            Some(_) => refused(StatusCode::NOT_FOUND),
+        }
+    };
     let state = Shared::default();
     let mut boards = state.lock().expect("nobody else has it");
     boards.insert("default".into(), BTreeMap::new());
@@ -56,7 +89,9 @@ pub fn lasting() -> Running {
         .route("/boards", get(boards_of).post(add_board))
         .route("/boards/{board}/notes", get(notes_of).post(add_note))
         .route("/boards/{board}/notes/{title}", get(note_of).delete(delete))
-        .with_state(state);
+        .with_state(state)
+        .route("/teams", post(add_team))
+        .route("/views", get(view));
     serve("lasting", router, paths, json!({}))
 }
 

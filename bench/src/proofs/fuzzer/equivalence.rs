@@ -36,6 +36,7 @@ pub(super) fn attack(
                 .collect();
             attack_change(plan, [&before, &after], &cases, database, tally)?;
         }
+        (plan.progress)(round, tally);
     }
     Ok(())
 }

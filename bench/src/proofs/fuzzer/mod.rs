@@ -35,6 +35,8 @@ pub(crate) struct Plan {
     pub(crate) databases: usize,
     /// Hears of a refuted claim at once.
     pub(crate) report: fn(&Refutation),
+    /// Hears of the numbers so far after every round.
+    pub(crate) progress: fn(u64, &Tally),
 }
 
 /// What is claimed.
@@ -143,6 +145,7 @@ pub(crate) fn queries(
         }
         tally.count(ClaimKind::Infeasible).attacked +=
             claims.iter().filter(|claim| claim.attacked).count() as u64;
+        (plan.progress)(round, tally);
     }
     Ok(())
 }

@@ -79,6 +79,10 @@ pub(crate) struct QueryOptions {
     #[arg(long, default_value_t = Config::default().budget, help_heading = SEARCH)]
     pub budget: u64,
 
+    /// CPU seconds that each query may take; 0 for no limit
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, help_heading = SEARCH)]
+    pub time_limit: f64,
+
     /// Database engine that must confirm every target [default: sqlite for a SQLite schema,
     /// otherwise none]
     #[arg(long, value_enum, help_heading = DATABASE)]

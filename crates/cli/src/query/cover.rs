@@ -10,6 +10,7 @@ use isobath_rows::query::job::{self, CoverageOutcome, TargetStatus, UncoveredRea
 use isobath_rows::query::mutation::{self, MutationAnalysis};
 use isobath_rows::query::parameter;
 use isobath_rows::query::print;
+use isobath_rows::query::stop::StopSignal;
 use isobath_rows::query::target::QueryTarget;
 use isobath_sql::coverage::{self, QueryCriterion};
 use isobath_sql::ddl::Source;
@@ -41,6 +42,8 @@ pub(crate) struct QueryCoverage<'r> {
     pub targets: Option<Targets>,
     /// Tables that the database refused to create.
     pub missing: Vec<usize>,
+    /// When the query at hand has to end.
+    pub stop: StopSignal<'r>,
 }
 
 /// Why a query has no targets.
@@ -254,6 +257,7 @@ impl QueryCoverage<'_> {
     fn context(&self) -> SolverContext<'_> {
         SolverContext {
             constraints: !self.options.ignore_constraints,
+            stop: self.stop,
             ..SolverContext::new(self.schema, self.rules().dialect())
         }
     }

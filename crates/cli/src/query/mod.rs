@@ -6,6 +6,7 @@ mod cover;
 mod error;
 mod files;
 mod fold;
+mod limit;
 mod read;
 mod run;
 mod suggest;

@@ -10,6 +10,7 @@ use isobath_rows::query::job::{CoverageOutcome, TargetStatus};
 use isobath_rows::query::mutation::QueryMutantStatus;
 use isobath_rows::query::overview::overview;
 use isobath_rows::query::print::{self, CoveredQuery, PrintRemark, PrintResult};
+use isobath_rows::query::stop::StopSignal;
 use isobath_rows::query::target::QueryTarget;
 use isobath_sql::ddl::{LoadedSchema, Source};
 use isobath_sql::limitation::Severity;
@@ -19,6 +20,7 @@ use serde_json::json;
 use super::args::QueryOptions;
 use super::cover::QueryCoverage;
 use super::error::QueryRunError;
+use super::limit::QueryLimit;
 use super::read::{self, Queries, QueryText};
 use super::{files, fold, summary};
 use crate::exit::Exit;
@@ -71,7 +73,10 @@ fn all(options: &QueryOptions, terminal: &Terminal) -> Result<Exit, QueryRunErro
     let (loaded, sources) = load(options, terminal)?;
     let mut exit = syntax(&loaded);
     let engine = engine(options, loaded.dialect);
+    let limit = QueryLimit::listen(options.time_limit);
+    let stop = || limit.reason();
     let mut cover = cover(options, terminal, &loaded, engine)?;
+    cover.stop = StopSignal::new(&stop);
     let queries = read::read(options.query_paths(), loaded.dialect)?;
     summary::head(options, &loaded, &sources, terminal);
 
@@ -112,6 +117,14 @@ fn all(options: &QueryOptions, terminal: &Terminal) -> Result<Exit, QueryRunErro
     let mut lost = None;
     'all: for Queries { source, given } in &queries {
         for given in given {
+            if limit.is_interrupted() {
+                let said = "interrupted: the remaining queries were not run".to_owned();
+                terminal.complain(&said);
+                job.report.notes.push(said);
+                exit = exit.max(Exit::Interrupted);
+                break 'all;
+            }
+            limit.begin();
             match job.one(given, source, &mut engines) {
                 Ok(one) => exit = exit.max(one),
                 Err(error) => {
@@ -201,6 +214,7 @@ fn cover<'r>(
         engine,
         targets: targets.transpose()?,
         missing: Vec::new(),
+        stop: StopSignal::default(),
     })
 }
 

@@ -5,8 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use isobath_exec::RefusalKind;
-use isobath_exec::http::Method;
 use isobath_search::{Archive, MinimizedSuite, Problem, TargetId, minimize};
 
 use super::event::{EventReporter, Stage};
@@ -15,21 +13,20 @@ use super::shares::{has_time, used, verification_share};
 use super::unique::learn_unique_texts;
 use super::{Config, Test};
 use crate::caller::{Caller, ServiceLost};
-use crate::candidate::{Candidate, Step, StepKind};
-use crate::db_oracle::violated;
-use crate::exchange::{Exchange, Origin, is_about_own};
+use crate::candidate::{Candidate, Step};
+use crate::exchange::Exchange;
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Finding;
-use crate::problem::{RestProblem, stable_pointer};
+use crate::problem::RestProblem;
 use crate::target::Target;
 
 /// The share of the budget at which the minimizing ends at the latest, and the most that all may use.
 const MINIMIZING_ENDS: f64 = 0.97;
 pub(super) const ALL_ENDS: f64 = 1.0;
+/// How much longer a call takes in the test runner, which starts first, than here.
+const RUNNER_FACTOR: f64 = 2.0;
 /// How much of what is left after the search is kept for tests that show no fault, at most.
 const SHARE_OF_OTHER_TESTS: f64 = 0.6;
-/// A number that identifies nothing.
-const UNKNOWN_ID: i64 = 1_987_654_321;
 /// The most of the budget that is used to learn which texts must be unique, after the search.
 const LEARNING: f64 = 0.03;
 
@@ -45,6 +42,8 @@ pub(super) struct Finish<'a> {
     pub(super) calls: u64,
     /// Calls that are still needed to verify the tests at hand.
     pub(super) reserved_calls: usize,
+    /// Calls of the tests that are kept.
+    pub(super) kept_calls: u64,
     /// Tests that were not run again for want of time.
     pub(super) unverified: usize,
     /// Tests that were not answered alike twice.
@@ -93,7 +92,13 @@ impl Finish<'_> {
     fn can_verify(&self) -> bool {
         self.lost.is_none()
             && !self.config.stop.load(Ordering::Relaxed)
-            && used(self.config, self.calls) < ALL_ENDS
+            && used(self.config, self.calls) + self.check_share() < ALL_ENDS
+    }
+
+    /// The share of the time that the test runner is expected to need for the tests that are kept.
+    fn check_share(&self) -> f64 {
+        let per_call = (self.config.elapsed)() / self.calls.max(1) as f64;
+        per_call * RUNNER_FACTOR * self.kept_calls as f64
     }
 
     /// Records faults.
@@ -509,157 +514,13 @@ impl Finish<'_> {
             return None;
         }
         candidate.retain_used_mock_responses(exchanges.iter().chain(&again));
+        self.kept_calls += exchanges.len() as u64;
         Some(Test {
             candidate,
             exchanges,
             again,
             covers,
             faults,
-        })
-    }
-
-    /// Whether an input names something that was not there before the run and that the test does not make: with another
-    /// name in its place the calls are answered otherwise.
-    fn names_leftovers(&mut self, candidate: &Candidate, exchanges: &[Exchange]) -> bool {
-        let service = Arc::clone(self.caller.service());
-        if service.is_reset() {
-            return false;
-        }
-        let mut other = candidate.clone();
-        let mut is_changed = false;
-        for step in &mut other.steps {
-            let exchange = exchanges.iter().position(|one| one.step == step.id);
-            let StepKind::Call { action, breach } = &mut step.kind else {
-                continue;
-            };
-            // What is not found, or not shown to this user, need not be there.
-            let is_found =
-                |at: &usize| !matches!(exchanges[*at].status(), None | Some(401 | 403 | 404 | 410));
-            let Some(at) = exchange.filter(is_found) else {
-                continue;
-            };
-            let made: BTreeSet<&str> = exchanges[..at]
-                .iter()
-                .filter(|one| one.succeeded() && one.request.method != Method::GET)
-                .filter_map(|one| one.sent.as_ref())
-                .flat_map(texts_in)
-                .collect();
-            let mut named = Vec::new();
-            let path = &service.api.operations[action.operation].path;
-            // What stands elsewhere is not in the collection above this path.
-            let above = |pointer: &str| {
-                if pointer.starts_with("/path/") {
-                    path
-                } else {
-                    ""
-                }
-            };
-            let dependencies = self.problem.resources().dependencies(action.operation);
-            let is_name = |pointer: &str| {
-                let stable = stable_pointer(pointer);
-                let mut known = dependencies.iter();
-                pointer.starts_with("/path/")
-                    || known.any(|dependency| stable_pointer(&dependency.pointer) == stable)
-                    || is_identifier(pointer)
-            };
-            action.gene.walk(|place| {
-                let is_broken = breach
-                    .as_ref()
-                    .is_some_and(|breach| *breach.pointer == *place.pointer);
-                if !is_broken
-                    && is_name(place.pointer)
-                    && let Some(text) = place.text()
-                    && !made.contains(text.as_str())
-                    && !service
-                        .first_looks
-                        .had(&service.api, above(place.pointer), &text)
-                {
-                    named.push((place.pointer.to_owned(), text));
-                }
-            });
-            for (pointer, text) in named {
-                let unknown = crate::fault::fingerprint("x", &text);
-                // Where the text is a number, no other text may be read as one.
-                let is_number = text.parse::<i64>().is_ok();
-                let mut set = |value: serde_json::Value| action.gene.set_json(&pointer, &value);
-                is_changed |= is_number
-                    && (set(UNKNOWN_ID.into()) || set(UNKNOWN_ID.to_string().into()))
-                    || set(unknown.into());
-            }
-        }
-        if !is_changed {
-            return false;
-        }
-        let again = self.run(&other).unwrap_or_default();
-        let statuses = |exchanges: &[Exchange]| -> Vec<Option<u16>> {
-            exchanges.iter().map(Exchange::status).collect()
-        };
-        statuses(&again) != statuses(exchanges)
-    }
-
-    /// Whether a test shows a GET that fails for whatever it is asked, and did not when it was first called: what
-    /// earlier calls left behind is the reason, and the test does not make it.
-    fn fails_by_now(&mut self, exchanges: &[Exchange]) -> bool {
-        let service = Arc::clone(self.caller.service());
-        let writes =
-            |exchange: &Exchange| exchange.request.method != Method::GET && exchange.succeeded();
-        if service.is_reset() || exchanges.iter().any(writes) {
-            return false;
-        }
-        let failed = exchanges
-            .iter()
-            .filter(|exchange| exchange.status().is_some_and(|status| status >= 500));
-        for exchange in failed {
-            let plain = service.first_looks.first_input(exchange);
-            if let (Some(plain), Some(operation)) = (plain, exchange.operation) {
-                let step = StepKind::call(operation, plain);
-                let mut candidate = Candidate::default();
-                candidate.push(step, exchange.user);
-                let again = self.run(&candidate).unwrap_or_default();
-                if again
-                    .iter()
-                    .any(|again| again.status() == exchange.status())
-                {
-                    return true;
-                }
-            }
-        }
-        false
-    }
-
-    /// Whether a candidate needs what earlier calls left behind: something that it is in conflict with, or an item of a
-    /// list that was not there in the first look, and that it did not make.
-    fn needs_leftovers(&self, candidate: &Candidate, exchanges: &[Exchange]) -> bool {
-        let service = self.caller.service();
-        if service.is_reset() {
-            return false;
-        }
-        if has_foreign_conflict(exchanges) || self.meets_leftover(exchanges) {
-            return true;
-        }
-        let references = candidate.steps.iter().filter_map(Step::input);
-        let mut references = references.flat_map(|input| input.references());
-        references.any(|(_, reference)| {
-            let mut sources = exchanges.iter();
-            let source = sources.find(|exchange| exchange.step == reference.source);
-            let Some(Origin::Body(place)) = Origin::read(&reference.place) else {
-                return false;
-            };
-            let is_item = place.split('/').any(|part| part.parse::<usize>().is_ok());
-            let Some(source) = source.filter(|_| is_item) else {
-                return false;
-            };
-            if is_about_own(candidate, exchanges, source.step) || source.status() == Some(201) {
-                return false;
-            }
-            if source.request.method == Method::GET {
-                let first = service.first_looks.of(source);
-                return first.is_some_and(|first| first.pointer(place).is_none());
-            }
-            // A call that answers with a list of what it was sent.
-            let value = source.value(&reference.place);
-            let sent = source.sent.as_ref().map(texts_in).unwrap_or_default();
-            !value.is_some_and(|value| value.as_str().is_some_and(|text| sent.contains(text)))
         })
     }
 
@@ -680,25 +541,6 @@ impl Finish<'_> {
             }
         }
         needs_rows
-    }
-
-    /// Whether a POST says by a 200 that it made nothing new, where it also answers 201, and no earlier call of the test
-    /// made it.
-    fn meets_leftover(&self, exchanges: &[Exchange]) -> bool {
-        let statuses = self.statuses();
-        let is_post = |exchange: &Exchange| exchange.request.method == Method::POST;
-        exchanges.iter().enumerate().any(|(at, exchange)| {
-            let Some(operation) = exchange.operation else {
-                return false;
-            };
-            let makes_it = |earlier: &Exchange| {
-                earlier.operation == Some(operation) && earlier.status() == Some(201)
-            };
-            is_post(exchange)
-                && exchange.status() == Some(200)
-                && statuses[operation].contains_key(&201)
-                && !exchanges[..at].iter().any(makes_it)
-        })
     }
 
     /// All faults, with a test for each that has one.
@@ -757,60 +599,6 @@ impl Finish<'_> {
             .map(|(operation, _)| operation.name())
             .collect()
     }
-}
-
-/// Whether the name at the end of a pointer is that of an identifier: `id`, `boat_id`, `boatId`, `boat_pk`.
-fn is_identifier(pointer: &str) -> bool {
-    let name = pointer
-        .rsplit('/')
-        .find(|part| part.parse::<usize>().is_err());
-    let name = name.unwrap_or_default();
-    matches!(name, "id" | "ids" | "pk" | "uuid")
-        || ["_id", "_ids", "Id", "Ids", "ID", "_pk", "_uuid"]
-            .iter()
-            .any(|end| name.ends_with(end))
-}
-
-/// Whether a call is refused for a conflict with something that no earlier call of the same test was sent.
-fn has_foreign_conflict(exchanges: &[Exchange]) -> bool {
-    let is_taken = |exchange: &Exchange| {
-        exchange.status() == Some(409)
-            || violated(exchange).is_some_and(|refusal| {
-                matches!(refusal.kind, RefusalKind::Unique | RefusalKind::PrimaryKey)
-            })
-    };
-    let Some(at) = exchanges.iter().position(is_taken) else {
-        return false;
-    };
-    let refused = exchanges[at]
-        .sent
-        .as_ref()
-        .map(texts_in)
-        .unwrap_or_default();
-    let makes_it = |exchange: &Exchange| {
-        let sent = exchange.sent.as_ref().map(texts_in).unwrap_or_default();
-        exchange.succeeded()
-            && exchange.request.method != Method::GET
-            && (exchange.sent == exchanges[at].sent || !sent.is_disjoint(&refused))
-    };
-    !exchanges[..at].iter().any(makes_it)
-}
-
-/// The texts in an input that are long enough to mean something.
-fn texts_in(value: &serde_json::Value) -> BTreeSet<&str> {
-    let mut texts = BTreeSet::new();
-    let mut left = vec![value];
-    while let Some(value) = left.pop() {
-        match value {
-            serde_json::Value::String(text) if text.chars().count() > 1 => {
-                texts.insert(text.as_str());
-            }
-            serde_json::Value::Array(items) => left.extend(items),
-            serde_json::Value::Object(members) => left.extend(members.values()),
-            _ => {}
-        }
-    }
-    texts
 }
 
 /// Leaves out that the success of a DELETE is not documented, where it deletes nothing: that is the finding.

@@ -6,6 +6,7 @@ mod event;
 mod finish;
 mod first_calls;
 mod last_calls;
+mod leftovers;
 mod probing;
 mod readable;
 mod run;

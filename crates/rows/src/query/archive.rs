@@ -2,7 +2,7 @@
 
 use isobath_sql::eval::{EvalError, Unsupported};
 use isobath_sql::query::model::{From, QueryBody};
-use isobath_sql::query::{Query, distance};
+use isobath_sql::query::{Query, measure};
 
 use super::candidate::Candidate;
 use super::construct::{SolverContext, complete};
@@ -24,6 +24,8 @@ pub(super) struct Archive<'a> {
     /// What we could not evaluate, by target.
     pub(super) unsupported: Vec<Option<Unsupported>>,
     pub(super) evaluations: u64,
+    /// How many combinations of rows they looked at.
+    pub(super) combinations: u64,
     /// Whether a target stays covered when there are more rows.
     monotone: Vec<bool>,
     /// The tables of every relation of a target, as often as they are read.
@@ -36,6 +38,9 @@ pub(super) struct Archive<'a> {
 
 /// Whether a target returns a row over a candidate, asked of an engine; `None` when it does not answer.
 pub type EngineJudge<'j> = dyn FnMut(&QueryTarget, &Candidate) -> Option<bool> + 'j;
+
+/// How many combinations of rows an evaluation of a usual size looks at.
+const USUAL_COMBINATIONS: u64 = 500;
 
 /// How often an engine is asked about one target.
 const MAX_QUESTIONS: u32 = 120;
@@ -61,6 +66,7 @@ impl<'a> Archive<'a> {
             judge,
             questions: vec![MAX_QUESTIONS; targets.len()],
             evaluations: 0,
+            combinations: 0,
             relations: targets
                 .iter()
                 .map(|target| target.query.as_ref().map(relations).unwrap_or_default())
@@ -88,6 +94,11 @@ impl<'a> Archive<'a> {
             .collect()
     }
 
+    /// What was spent so far, in evaluations of a usual size.
+    pub(super) fn spent(&self) -> u64 {
+        self.evaluations + self.combinations / USUAL_COMBINATIONS
+    }
+
     /// How far a target is from returning a row over a candidate.
     pub(super) fn distance(&mut self, target: usize, candidate: &Candidate) -> f64 {
         let Ok(query) = &self.targets[target].query else {
@@ -96,13 +107,15 @@ impl<'a> Archive<'a> {
         self.evaluations += 1;
         let parameters = &candidate.parameters;
         let context = &self.context;
-        match distance(
+        let (measured, combinations) = measure(
             query,
             candidate,
             parameters,
             Some(context.now),
             context.dialect,
-        ) {
+        );
+        self.combinations += combinations;
+        match measured {
             Ok(distance) => distance,
             Err(error) => {
                 if let EvalError::Unsupported(unsupported) = error {

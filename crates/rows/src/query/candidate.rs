@@ -38,4 +38,9 @@ impl Relations for Candidate {
     fn rows(&self, table: usize) -> &[Vec<Value>] {
         self.rows.get(&table).map_or(&[], Vec::as_slice)
     }
+
+    /// A search runs queries over thousands of candidates.
+    fn max_combinations(&self) -> u64 {
+        200_000
+    }
 }

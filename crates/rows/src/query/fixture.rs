@@ -43,14 +43,17 @@ impl Fixture {
         query: &Query,
         context: SolverContext<'_>,
     ) -> Result<Vec<Vec<Value>>, EvalError> {
-        let parameters = self.parameters();
-        evaluate_at(
-            query,
-            &self.candidate,
-            parameters,
-            Some(context.now),
-            context.dialect,
-        )
-        .map(|evaluated| evaluated.rows)
+        result(query, &self.candidate, context)
     }
+}
+
+/// What a query returns over a candidate.
+pub(super) fn result(
+    query: &Query,
+    candidate: &Candidate,
+    context: SolverContext<'_>,
+) -> Result<Vec<Vec<Value>>, EvalError> {
+    let (now, dialect) = (Some(context.now), context.dialect);
+    let evaluated = evaluate_at(query, candidate, &candidate.parameters, now, dialect);
+    evaluated.map(|evaluated| evaluated.rows)
 }

@@ -17,6 +17,7 @@ use super::search::local_search::LocalSearch;
 use super::search::operators::CandidateFactory;
 use super::search::random;
 use super::search::space::SearchSpace;
+use super::stop::StopReason;
 use super::target::QueryTarget;
 
 pub use super::archive::EngineJudge;
@@ -47,6 +48,9 @@ pub enum UncoveredReason {
     /// The search ended without success.
     #[error("the search found no rows within its budget")]
     NotFound,
+    /// The job had to end before.
+    #[error(transparent)]
+    Stopped(#[from] StopReason),
     /// The target cannot be resolved against the schema.
     #[error(transparent)]
     Unresolved(#[from] ResolveError),
@@ -73,6 +77,7 @@ impl UncoveredReason {
         match self {
             Self::Unsupported(unsupported) => unsupported.function.as_deref(),
             Self::NotFound
+            | Self::Stopped(_)
             | Self::Unresolved(_)
             | Self::EngineDisagrees { .. }
             | Self::NotRun { .. } => None,
@@ -153,7 +158,11 @@ fn ours(archive: &mut Archive<'_>, config: &Config) {
         }
         let context = archive.context;
         let made = archive.found.len();
+        let most = archive.spent() + config.budget;
         let found = construct(query, context, made, &mut |candidate| {
+            if archive.spent() > most {
+                return false;
+            }
             let distance = archive.distance(target, candidate);
             let best = near.get(&target);
             if distance > 0.0 && best.is_none_or(|(least, _)| distance < *least) {
@@ -174,7 +183,7 @@ fn ours(archive: &mut Archive<'_>, config: &Config) {
             continue;
         };
         // A search for an earlier one may have come by.
-        if !archive.is_open(target) {
+        if !archive.is_open(target) || archive.context.stop.is_set() {
             continue;
         }
         let mut starts: Vec<Candidate> = near

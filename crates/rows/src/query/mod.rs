@@ -3,7 +3,7 @@
 //! A coverage [`target`] is a query that must return a row. A [`candidate`] brings rows and values
 //! of parameters ([`parameter`]). [`construct`] builds one from the target's conditions or proves
 //! that there is none; `search` looks for one; `archive` keeps what was found. [`job`] does all
-//! targets of a query by an [`algorithm`] and hands over [`fixture`]s; [`confirm`] asks a real engine.
+//! targets of a query by an [`algorithm`] and hands over [`fixture`]s, or ends early ([`stop`]); [`confirm`] asks a real engine.
 //!
 //! [`print`](mod@print) makes a suite of what was found, [`overview`](mod@overview) what a report shows of it,
 //! and [`check`](mod@check) runs stored tests against a changed query.
@@ -23,6 +23,7 @@ pub mod parameter;
 pub mod placeholders;
 pub mod print;
 mod search;
+pub mod stop;
 pub mod target;
 mod unread;
 

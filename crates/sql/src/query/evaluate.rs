@@ -22,6 +22,8 @@
 //! carried along, so that a product of many relations stays cheap. What goes
 //! wrong on a row that is not there goes unnoticed, as it does in a database.
 
+use std::cell::Cell;
+
 use jiff::civil::DateTime;
 
 use crate::dialect::{Dialect, DialectName};
@@ -37,6 +39,11 @@ use super::row_pool::NOTHING;
 pub trait Relations {
     /// The rows of a table, a value per column.
     fn rows(&self, table: usize) -> &[Vec<Value>];
+
+    /// The most combinations of rows that one evaluation looks at; a query that needs more is not evaluated.
+    fn max_combinations(&self) -> u64 {
+        4_000_000
+    }
 }
 
 impl Relations for Vec<Vec<Vec<Value>>> {
@@ -85,12 +92,14 @@ pub fn evaluate_at(
     now: Option<DateTime>,
     dialect: &dyn Dialect,
 ) -> Result<QueryEvaluation, EvalError> {
+    let spent = Cell::new(0);
     let run = QueryEvaluator {
         relations,
         parameters,
         now,
         dialect,
         working: None,
+        spent: &spent,
     };
     let outcome = run.outcome(query, &[], true)?;
     let (distance, to_empty) = (outcome.distance_to_rows(), outcome.distance_to_empty());
@@ -115,14 +124,29 @@ pub fn distance(
     now: Option<DateTime>,
     dialect: &dyn Dialect,
 ) -> Result<f64, EvalError> {
+    measure(query, relations, parameters, now, dialect).0
+}
+
+/// As [`distance`], and how many combinations of rows were looked at for it.
+pub fn measure(
+    query: &Query,
+    relations: &dyn Relations,
+    parameters: &[Value],
+    now: Option<DateTime>,
+    dialect: &dyn Dialect,
+) -> (Result<f64, EvalError>, u64) {
+    let spent = Cell::new(0);
     let run = QueryEvaluator {
         relations,
         parameters,
         now,
         dialect,
         working: None,
+        spent: &spent,
     };
-    Ok(run.outcome(query, &[], false)?.distance_to_rows())
+    let outcome = run.outcome(query, &[], false);
+    let distance = outcome.map(|outcome| outcome.distance_to_rows());
+    (distance, spent.get())
 }
 
 /// One evaluation: everything that stays the same in it.
@@ -134,6 +158,8 @@ pub(super) struct QueryEvaluator<'a> {
     pub(super) dialect: &'a dyn Dialect,
     /// The rows of the round before, inside a recursive query.
     pub(super) working: Option<&'a WorkingTable<'a>>,
+    /// The combinations of rows looked at so far.
+    pub(super) spent: &'a Cell<u64>,
 }
 
 /// A query's rows with their costs.
@@ -294,6 +320,22 @@ impl<'a> QueryEvaluator<'a> {
                 outcome.distance = NOTHING;
             }
         }
+        Ok(())
+    }
+
+    /// Notes that so many combinations of rows are about to be looked at.
+    ///
+    /// # Errors
+    ///
+    /// When they are too many.
+    pub(super) fn charge(&self, combinations: usize) -> Result<(), EvalError> {
+        let spent = self.spent.get().saturating_add(combinations as u64);
+        let most = self.relations.max_combinations();
+        if spent > most {
+            let what = format!("a query over more than {most} combinations of rows");
+            return Err(EvalError::unsupported(what));
+        }
+        self.spent.set(spent);
         Ok(())
     }
 

@@ -1,15 +1,15 @@
 //! FROM: tables, derived tables and joins, as rows with a cost.
 
+use smallvec::SmallVec;
+
 use crate::eval::{EvalError, RowPart};
 use crate::expr::Expr;
 
 use super::evaluate::{QueryEvaluator, QueryOutcome};
 use super::model::{From, JoinKind, Select};
+use super::pushdown::{JoinCondition, MIN_PAIRS, covered};
 use super::row_pool::{Costed, RelationRows, RowParts, RowPool};
 use super::subquery::SubqueryResults;
-
-/// The most pairs that one join looks at.
-const MAX_PAIRS: usize = 4_000_000;
 
 /// A SELECT under evaluation, and below which row.
 #[derive(Clone, Copy)]
@@ -17,6 +17,27 @@ pub(super) struct SelectFrame<'s, 'a> {
     pub(super) select: &'s Select,
     /// The row of the enclosing query, as far as the SELECT may read it.
     pub(super) outer: &'s [RowPart<'a>],
+    /// What its joins can judge of WHERE.
+    pub(super) conditions: &'s [JoinCondition<'s>],
+}
+
+/// The rows of a FROM tree.
+pub(super) struct FromRows<'a> {
+    pub(super) rows: RelationRows<'a>,
+    /// How many steps it takes.
+    pub(super) steps: u32,
+    /// Which conditions of WHERE it has judged, by their number.
+    judged: u64,
+}
+
+impl<'a> FromRows<'a> {
+    fn new(rows: RelationRows<'a>, steps: u32) -> Self {
+        Self {
+            rows,
+            steps,
+            judged: 0,
+        }
+    }
 }
 
 impl<'a> SelectFrame<'_, 'a> {
@@ -42,12 +63,12 @@ enum JoinPair {
 }
 
 impl<'a> QueryEvaluator<'a> {
-    /// The rows of a FROM tree, and the number of steps that it takes.
+    /// The rows of a FROM tree.
     pub(super) fn from(
         &self,
         from: &From,
         frame: SelectFrame<'_, 'a>,
-    ) -> Result<(RelationRows<'a>, u32), EvalError> {
+    ) -> Result<FromRows<'a>, EvalError> {
         let mut row_pool = RowPool::default();
         match from {
             From::Table { table, slot, .. } => {
@@ -57,7 +78,7 @@ impl<'a> QueryEvaluator<'a> {
                 for values in rows {
                     row_pool.push(Costed::matching(frame.with(RowPart::lent(*slot, values))))?;
                 }
-                Ok((row_pool, 0))
+                Ok(FromRows::new(row_pool, 0))
             }
             From::Derived {
                 working: Some(number),
@@ -72,7 +93,7 @@ impl<'a> QueryEvaluator<'a> {
                         ..Costed::matching(row)
                     })?;
                 }
-                Ok((row_pool, 1))
+                Ok(FromRows::new(row_pool, 1))
             }
             From::Derived { query, slot, .. } => {
                 let QueryOutcome {
@@ -90,7 +111,7 @@ impl<'a> QueryEvaluator<'a> {
                     costed.add_cost(cost, 0);
                     row_pool.push(costed)?;
                 }
-                Ok((row_pool, 1))
+                Ok(FromRows::new(row_pool, 1))
             }
             From::Join {
                 kind,
@@ -98,15 +119,44 @@ impl<'a> QueryEvaluator<'a> {
                 right,
                 on,
             } => {
-                let (left, steps) = self.from(left, frame)?;
+                // WHERE speaks of the missing side of an outer join only when its NULLs are there.
+                let alone = SelectFrame {
+                    conditions: &[],
+                    ..frame
+                };
+                let (above, below) = match kind {
+                    JoinKind::Inner => (frame, frame),
+                    JoinKind::Left => (frame, alone),
+                    JoinKind::Right => (alone, frame),
+                    JoinKind::Full => (alone, alone),
+                };
+                let one = self.from(left, above)?;
                 if let From::Derived { lateral: true, .. } = &**right {
-                    let joined = self.lateral(*kind, left, right, on.as_ref(), frame, steps)?;
-                    return Ok((joined, steps + 2));
+                    let joined =
+                        self.lateral(*kind, one.rows, right, on.as_ref(), alone, one.steps)?;
+                    return Ok(FromRows::new(joined, one.steps + 2));
                 }
-                let (right, more) = self.from(right, frame)?;
-                let steps = steps + more;
-                let joined = self.join(*kind, [left, right], on.as_ref(), frame, steps)?;
-                Ok((joined, steps + u32::from(on.is_some())))
+                let other = self.from(right, below)?;
+                let steps = one.steps + other.steps;
+                let mut judged = one.judged | other.judged;
+                let mut conditions: SmallVec<[&Expr; 8]> = SmallVec::new();
+                let pairs = one.rows.len().saturating_mul(other.rows.len());
+                if *kind == JoinKind::Inner && pairs > MIN_PAIRS {
+                    let covered = covered(frame.conditions, from, judged);
+                    judged |= covered;
+                    let numbered = frame.conditions.iter().enumerate();
+                    let these =
+                        numbered.filter(|(number, _)| covered & (1 << number.min(&63)) != 0);
+                    conditions.extend(these.map(|(_, condition)| condition.expr));
+                }
+                let sides = [one.rows, other.rows];
+                let on = (on.as_ref(), &conditions[..]);
+                let rows = self.join(*kind, sides, on, frame, steps)?;
+                Ok(FromRows {
+                    rows,
+                    steps: steps + u32::from(on.0.is_some()),
+                    judged,
+                })
             }
         }
     }
@@ -123,13 +173,13 @@ impl<'a> QueryEvaluator<'a> {
     ) -> Result<RelationRows<'a>, EvalError> {
         let mut joined = RowPool::default();
         for l in left.matching.into_iter().chain(left.near_misses) {
-            let there = l.cost == 0.0;
+            let there = l.is_there();
             let below = SelectFrame {
                 outer: &l.row,
                 ..frame
             };
             let mut partners = match self.from(right, below) {
-                Ok((partners, _)) => partners,
+                Ok(partners) => partners.rows,
                 Err(stop) if there => return Err(stop),
                 Err(_) => continue,
             };
@@ -142,7 +192,7 @@ impl<'a> QueryEvaluator<'a> {
             }
             let mut one = RowPool::default();
             one.push(l)?;
-            let pairs = self.join(kind, [one, partners], on, frame, steps + 1)?;
+            let pairs = self.join(kind, [one, partners], (on, &[]), frame, steps + 1)?;
             for pair in pairs.matching.into_iter().chain(pairs.near_misses) {
                 joined.push(pair)?;
             }
@@ -150,19 +200,16 @@ impl<'a> QueryEvaluator<'a> {
         Ok(joined)
     }
 
+    /// Pairs of rows under ON; what conditions of WHERE will say of them is noted.
     fn join(
         &self,
         kind: JoinKind,
         [left, right]: [RelationRows<'a>; 2],
-        on: Option<&Expr>,
+        (on, conditions): (Option<&Expr>, &[&Expr]),
         frame: SelectFrame<'_, 'a>,
         passed: u32,
     ) -> Result<RelationRows<'a>, EvalError> {
-        if left.len().saturating_mul(right.len()) > MAX_PAIRS {
-            return Err(EvalError::unsupported(format!(
-                "a join of more than {MAX_PAIRS} pairs of rows"
-            )));
-        }
+        self.charge(left.len().saturating_mul(right.len()))?;
         // Most pairs are not kept, so that rows are put together in the end.
         let mut joined: RowPool<JoinPair> = RowPool::default();
         let enclosing = frame.outer.len();
@@ -179,34 +226,47 @@ impl<'a> QueryEvaluator<'a> {
             row.extend(l.row.iter().cloned());
             for (number, r) in rights.iter().enumerate() {
                 // A pair that is too far before ON is looked at matters only as a partner.
-                let is_partner = keeps_left && r.cost == 0.0 || keeps_right && l.cost == 0.0;
-                if !is_partner && !joined.would_keep(l.cost + r.cost) {
+                let is_partner = keeps_left && r.is_there() || keeps_right && l.is_there();
+                let mut prepaid = l.prepaid + r.prepaid;
+                if !is_partner && !joined.would_keep(l.cost + r.cost + prepaid) {
                     continue;
+                }
+                if on.is_some() || !conditions.is_empty() {
+                    row.truncate(l.row.len());
+                    row.extend(r.row[enclosing..].iter().cloned());
                 }
                 let (to_true, to_false) = match on {
                     None => (0.0, 1.0),
                     Some(on) => {
-                        row.truncate(l.row.len());
-                        row.extend(r.row[enclosing..].iter().cloned());
                         match self.condition_truth(on, &row, frame.select, &mut subquery_results) {
                             Ok(weight) => weight,
-                            Err(stop) if l.cost == 0.0 && r.cost == 0.0 => return Err(stop),
+                            Err(stop) if l.is_there() && r.is_there() => return Err(stop),
                             Err(_) => continue,
                         }
                     }
                 };
                 if to_true == 0.0 {
-                    if r.cost == 0.0 {
+                    if r.is_there() {
                         left_partners += to_false;
                     }
-                    if l.cost == 0.0 {
+                    if l.is_there() {
                         right_partners[number] += to_false;
                     }
                 }
-                if joined.would_keep(l.cost + r.cost + to_true) {
+                for condition in conditions {
+                    if !joined.would_keep(l.cost + r.cost + to_true + prepaid) {
+                        break;
+                    }
+                    // An error is the filter's to judge.
+                    let truth =
+                        self.condition_truth(condition, &row, frame.select, &mut subquery_results);
+                    prepaid += truth.map_or(0.0, |(to_true, _)| to_true);
+                }
+                if joined.would_keep(l.cost + r.cost + to_true + prepaid) {
                     let mut pair = Costed {
                         row: JoinPair::Both(at, number),
                         cost: l.cost + r.cost,
+                        prepaid,
                         to_remove: match on {
                             Some(_) => to_false,
                             None => l.to_remove.min(r.to_remove),
@@ -221,6 +281,7 @@ impl<'a> QueryEvaluator<'a> {
                 let mut alone = Costed {
                     row: JoinPair::Left(at),
                     cost: l.cost,
+                    prepaid: l.prepaid,
                     to_remove: l.to_remove,
                     failed: l.failed,
                 };
@@ -233,6 +294,7 @@ impl<'a> QueryEvaluator<'a> {
                 let mut alone = Costed {
                     row: JoinPair::Right(number),
                     cost: r.cost,
+                    prepaid: r.prepaid,
                     to_remove: r.to_remove,
                     failed: r.failed,
                 };

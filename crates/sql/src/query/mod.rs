@@ -18,6 +18,7 @@ mod join;
 mod order;
 mod outline;
 mod output;
+mod pushdown;
 mod read_slots;
 mod recursive;
 mod resolve;
@@ -31,7 +32,7 @@ mod visit;
 mod window;
 
 pub use column_comparisons::{ColumnComparison, ComparisonKind};
-pub use evaluate::{QueryEvaluation, Relations, distance, evaluate, evaluate_at};
+pub use evaluate::{QueryEvaluation, Relations, distance, evaluate, evaluate_at, measure};
 pub use model::Query;
 pub use outline::{Outline, TableMention, outline};
 pub use resolve::{ResolveError, parse, parse_as, resolve};

@@ -27,6 +27,8 @@ pub(super) type RelationRows<'r> = RowPool<RowParts<'r>>;
 pub(super) struct Costed<R> {
     pub(super) row: R,
     pub(super) cost: f64,
+    /// What conditions of WHERE will add that a join has judged already.
+    pub(super) prepaid: f64,
     /// What it would take to be rid of the row, by the conditions that let it in.
     pub(super) to_remove: f64,
     /// The first step that it does not pass, and its distance there.
@@ -48,9 +50,20 @@ impl<R> Costed<R> {
         Self {
             row,
             cost: 0.0,
+            prepaid: 0.0,
             to_remove: 1.0,
             failed: None,
         }
+    }
+
+    /// What keeps it out, with what is known to come.
+    pub(super) fn total(&self) -> f64 {
+        self.cost + self.prepaid
+    }
+
+    /// Whether nothing keeps it out so far.
+    pub(super) fn is_there(&self) -> bool {
+        self.total() == 0.0
     }
 
     /// Adds the price of passing a step, of which `passed` come before.
@@ -98,14 +111,14 @@ impl<R> RowPool<R> {
     ///
     /// When there are more rows than a fixture ever has.
     pub(super) fn push(&mut self, costed: Costed<R>) -> Result<(), EvalError> {
-        if costed.cost == 0.0 {
+        if costed.is_there() {
             if self.matching.len() == MAX_ROWS {
                 return Err(EvalError::unsupported(format!(
                     "a product of more than {MAX_ROWS} rows"
                 )));
             }
             self.matching.push(costed);
-        } else if self.would_keep(costed.cost) {
+        } else if self.would_keep(costed.total()) {
             self.near_misses.push(costed);
             if self.near_misses.len() >= 2 * MAX_NEAR {
                 self.truncate();
@@ -117,10 +130,11 @@ impl<R> RowPool<R> {
     /// Leaves the nearest of the rows that are not there, the nearest first.
     pub(super) fn truncate(&mut self) {
         // Stable, so that of equals the first stay.
-        self.near_misses.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+        self.near_misses
+            .sort_by(|a, b| a.total().total_cmp(&b.total()));
         if self.near_misses.len() >= MAX_NEAR {
             self.near_misses.truncate(MAX_NEAR);
-            self.cost_limit = self.near_misses.last().map(|last| last.cost);
+            self.cost_limit = self.near_misses.last().map(Costed::total);
         }
     }
 
@@ -131,6 +145,7 @@ impl<R> RowPool<R> {
             rows.map(|costed| Costed {
                 row: made(costed.row),
                 cost: costed.cost,
+                prepaid: costed.prepaid,
                 to_remove: costed.to_remove,
                 failed: costed.failed,
             })
@@ -157,7 +172,7 @@ impl<R> RowPool<R> {
     pub(super) fn nearest_cost(&self) -> f64 {
         self.near_misses
             .iter()
-            .map(|costed| costed.cost)
+            .map(Costed::total)
             .fold(NOTHING, f64::min)
     }
 

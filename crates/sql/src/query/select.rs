@@ -11,6 +11,7 @@ use super::evaluate::{QueryEvaluator, QueryOutcome};
 use super::join::SelectFrame;
 use super::model::{OrderKey, Select};
 use super::order::SortedRow;
+use super::pushdown::join_conditions;
 use super::row_pool::{Costed, RelationRows, RowParts, RowPool};
 use super::subquery::SubqueryResults;
 
@@ -27,13 +28,18 @@ impl<'a> QueryEvaluator<'a> {
             .iter()
             .filter_map(|part| part.before(select.base))
             .collect();
+        let conditions = join_conditions(select);
         let frame = SelectFrame {
             select,
             outer: &outer,
+            conditions: &conditions,
         };
         let mut subquery_results = SubqueryResults::new(select);
         let (mut rows, mut steps) = match &select.from {
-            Some(from) => self.from(from, frame)?,
+            Some(from) => {
+                let joined = self.from(from, frame)?;
+                (joined.rows, joined.steps)
+            }
             None => {
                 let mut one = RowPool::default();
                 one.push(Costed::matching(frame.blank()))?;
@@ -167,18 +173,21 @@ impl<'a> QueryEvaluator<'a> {
         subquery_results: &mut SubqueryResults<'s>,
         passed: u32,
     ) -> Result<RelationRows<'a>, EvalError> {
+        self.charge(rows.len())?;
         let mut filtered = RowPool::default();
         for mut costed in rows.matching.into_iter().chain(rows.near_misses) {
             if !filtered.would_keep(costed.cost) {
                 continue;
             }
+            let is_there = costed.is_there();
             match self.condition_truth(condition, &costed.row, select, subquery_results) {
                 Ok((to_true, to_false)) => {
+                    costed.prepaid = 0.0;
                     costed.to_remove = costed.to_remove.min(to_false);
                     costed.add_cost(to_true, passed);
                     filtered.push(costed)?;
                 }
-                Err(stop) if costed.cost == 0.0 => return Err(stop),
+                Err(stop) if is_there => return Err(stop),
                 Err(_) => {}
             }
         }

@@ -96,7 +96,7 @@ impl<'s, 'f> Expansion<'s, 'f> {
 
     fn go(&mut self, state: ConstructionState<'_>) -> BranchEnd {
         // Nothing follows from what was not looked at, so this is never a proof.
-        if self.depth == MAX_DEPTH || self.states == MAX_STATES {
+        if self.depth == MAX_DEPTH || self.states == MAX_STATES || self.context.stop.is_set() {
             return BranchEnd::Failed;
         }
         self.states += 1;
@@ -180,7 +180,7 @@ impl<'s, 'f> Expansion<'s, 'f> {
                     BranchEnd::Failed => refuted = false,
                 }
                 let enough = self.ends >= if refuted { MAX_ENDS } else { self.limit };
-                if enough || self.states == MAX_STATES {
+                if enough || self.states == MAX_STATES || self.context.stop.is_set() {
                     return BranchEnd::Failed;
                 }
             }

@@ -51,6 +51,7 @@ use jiff::civil::DateTime;
 
 use self::expand::Expansion;
 use super::candidate::Candidate;
+use super::stop::StopSignal;
 
 pub(super) use self::fill::{blank_row, complete};
 pub(crate) use self::fill::{checks_hold, is_not_null, omitted};
@@ -69,6 +70,8 @@ pub struct SolverContext<'a> {
     pub constraints: bool,
     /// What NOW and its kin answer.
     pub now: DateTime,
+    /// Whether the job has to end before it is done.
+    pub stop: StopSignal<'a>,
 }
 
 impl<'a> SolverContext<'a> {
@@ -79,6 +82,7 @@ impl<'a> SolverContext<'a> {
             dialect,
             constraints: true,
             now: jiff::civil::date(2024, 7, 1).at(12, 0, 0, 0),
+            stop: StopSignal::default(),
         }
     }
 }

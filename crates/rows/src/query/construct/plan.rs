@@ -39,6 +39,11 @@ impl GroupPlan {
         }
     }
 
+    /// A group in which a row has a value, whatever else it has.
+    pub(super) fn with_value(argument: Expr) -> Self {
+        Self::of(1, vec![(argument, vec![Some(0)])], false)
+    }
+
     /// Whether two copies have different values anyway.
     pub(super) fn tells_apart(&self, a: usize, b: usize) -> bool {
         self.patterns

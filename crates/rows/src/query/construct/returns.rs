@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use isobath_sql::Expr;
 use isobath_sql::expr::CompareOp;
-use isobath_sql::query::model::{Query, QueryBody, Select, SetOp};
+use isobath_sql::query::model::{AggregateFunction, Query, QueryBody, Select, SetOp};
 
 use super::global_constraints::{compared, distinct, forbid_query};
 use super::join::{RELAXED, derived, has_all_shapes, shaped, shapes};
@@ -43,7 +43,10 @@ pub(super) fn returns<'a>(
             let all_shapes = shapes(select);
             let mut needs: Vec<Obligation<'a>> = needs
                 .into_iter()
-                .map(|plan| in_every_shape(select, env, plan, &all_shapes))
+                .map(|plan| {
+                    let with = with.clone().filter(|_| shows_key(select));
+                    in_every_shape(select, env, plan, &all_shapes, with)
+                })
                 .collect();
             let complete = select.grouping.is_none() && has_all_shapes(select);
             if select.grouping.is_none() && !complete {
@@ -184,6 +187,7 @@ fn in_every_shape<'a>(
     env: &Env,
     plan: GroupPlan,
     all_shapes: &[u64],
+    with: Option<ReturnedRow>,
 ) -> Obligation<'a> {
     let grouped = |shapes: Vec<u64>, missing: u64| Obligation::Grouped {
         select,
@@ -193,7 +197,7 @@ fn in_every_shape<'a>(
             shapes,
             ..plan.clone()
         },
-        with: None,
+        with: with.clone(),
     };
     let copies = u32::try_from(plan.copies).unwrap_or(u32::MAX);
     let ways = all_shapes.len().checked_pow(copies);
@@ -210,6 +214,52 @@ fn in_every_shape<'a>(
             });
             Obligation::Any(shapes.collect())
         }
+    }
+}
+
+/// Whether all that a SELECT shows are keys of its groups, which every row of a group has in common.
+fn shows_key(select: &Select) -> bool {
+    let grouping = select.grouping.as_ref();
+    grouping.is_some_and(|grouping| {
+        let mut items = select.items.iter();
+        grouping.sets.is_none() && items.all(|item| grouping.keys.contains(&item.expr))
+    })
+}
+
+/// What must be so for a scalar subquery to have a value other than NULL, where that is known.
+pub(super) fn value_need<'a>(query: &'a Query, env: &Env) -> Option<Obligation<'a>> {
+    let QueryBody::Select(select) = &query.body else {
+        return None;
+    };
+    let Some(grouping) = &select.grouping else {
+        return Some(Obligation::Returns {
+            query,
+            env: Rc::clone(env),
+            with: None,
+        });
+    };
+    let item = &select.items.first()?.expr;
+    if !grouping.keys.is_empty() || grouping.sets.is_some() || select.having.is_some() {
+        return None;
+    }
+    let (_, aggregate) = grouping.aggregates.iter().find(|(slot, aggregate)| {
+        use AggregateFunction::{Avg, Max, Min, Sum};
+        let is_it = |part: &Expr| matches!(part, Expr::Column(column) if column.slot == *slot);
+        matches!(aggregate.function, Avg | Max | Min | Sum) && is_null_with(item, &is_it)
+    })?;
+    let argument = aggregate.argument.clone()?;
+    let plan = GroupPlan::with_value(argument);
+    Some(in_every_shape(select, env, plan, &shapes(select), None))
+}
+
+/// Whether an expression is NULL wherever a part of it is.
+pub(super) fn is_null_with(expr: &Expr, is_part: &dyn Fn(&Expr) -> bool) -> bool {
+    match expr {
+        Expr::Unary { expr, .. } | Expr::Cast { expr, .. } => is_null_with(expr, is_part),
+        Expr::Binary { left, right, .. } | Expr::Compare { left, right, .. } => {
+            is_null_with(left, is_part) || is_null_with(right, is_part)
+        }
+        other => is_part(other),
     }
 }
 

@@ -133,6 +133,12 @@ pub(super) enum Obligation<'a> {
         want: TruthRequirement,
         number: usize,
     },
+    /// The same, where what it needs to have a value is known to be possible.
+    ScalarValue {
+        expr: Expr,
+        want: TruthRequirement,
+        number: usize,
+    },
     /// No rows that are there in the end make FROM and WHERE let a row through that compares so.
     Avoids {
         select: &'a Select,

@@ -9,7 +9,7 @@ use isobath_sql::{Expr, Value};
 use super::global_constraints::{forbid_match, forbid_query, require_distinct_keys};
 use super::join::joined;
 use super::proof::{Cause, Proof};
-use super::returns::{compare_item, items_of, returns};
+use super::returns::{compare_item, is_null_with, items_of, returns, value_need};
 use super::state::{
     Binding, ConditionOrigin, ConstructionState, Env, ForbiddenRow, Obligation, ReturnedRow,
     TruthRequirement, free, is_free,
@@ -74,6 +74,7 @@ pub(super) fn step<'a>(
             )),
         },
         Obligation::Scalar { expr, want, number } => scalar(state, expr, want, number),
+        Obligation::ScalarValue { expr, want, number } => scalar_value(state, expr, want, number),
         Obligation::Avoids {
             select,
             env,
@@ -288,8 +289,28 @@ fn quantified<'a>(
     }
 }
 
-/// A scalar subquery yields a row; its item takes its place in the condition.
+/// A condition over a scalar subquery: where it is true or false, the subquery has a value.
 fn scalar<'a>(
+    state: &mut ConstructionState<'a>,
+    expr: Expr,
+    want: TruthRequirement,
+    number: usize,
+) -> StepResult<'a> {
+    let (subquery, env) = state.subqueries[number].clone();
+    let is_subquery = |part: &Expr| matches!(part, Expr::Subquery(of) if *of == number);
+    let has_verdict = matches!(want, TruthRequirement::True | TruthRequirement::False);
+    if has_verdict
+        && is_null_with(&expr, &is_subquery)
+        && let Some(need) = value_need(&subquery.query, &env)
+    {
+        let value = Obligation::ScalarValue { expr, want, number };
+        return StepResult::Needs(vec![need], vec![value]);
+    }
+    scalar_value(state, expr, want, number)
+}
+
+/// A scalar subquery yields a row; its item takes its place in the condition.
+fn scalar_value<'a>(
     state: &mut ConstructionState<'a>,
     mut expr: Expr,
     want: TruthRequirement,

@@ -51,9 +51,10 @@ pub(super) fn fixtures(mut archive: Archive<'_>, share_fixtures: bool) -> Covera
     };
     for (index, status) in archive.statuses.iter().enumerate() {
         let status = status.clone().unwrap_or_else(|| TargetStatus::Uncovered {
-            reason: match &archive.unsupported[index] {
-                Some(unsupported) => unsupported.clone().into(),
-                None => UncoveredReason::NotFound,
+            reason: match (archive.context.stop.reason(), &archive.unsupported[index]) {
+                (Some(stopped), _) => stopped.into(),
+                (None, Some(unsupported)) => unsupported.clone().into(),
+                (None, None) => UncoveredReason::NotFound,
             },
         });
         outcome.statuses.push(status);

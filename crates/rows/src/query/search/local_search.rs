@@ -68,7 +68,10 @@ impl<'c, 'a> LocalSearch<'c, 'a> {
         }
         // Each start with and without moves to NULL.
         let mut starts = starts.into_iter().flat_map(|start| [start.clone(), start]);
-        while self.left > 0 && self.archive.is_open(self.target) {
+        while self.left > 0
+            && self.archive.is_open(self.target)
+            && !self.archive.context.stop.is_set()
+        {
             let start = starts.next().unwrap_or_else(|| factory.sample());
             self.best = f64::INFINITY;
             self.to_null = !self.to_null;
@@ -92,8 +95,12 @@ impl<'c, 'a> LocalSearch<'c, 'a> {
         if self.left == 0 || self.best == 0.0 {
             return false;
         }
-        self.left -= 1;
+        let before = self.archive.spent();
         let mut score = self.archive.distance(self.target, &candidate) + 1.0;
+        self.left = match self.archive.context.stop.is_set() {
+            true => 0,
+            false => self.left.saturating_sub(self.archive.spent() - before),
+        };
         if score == 1.0 {
             score = CONSTRAINT_PENALTY;
             let lawful = if self.archive.context.constraints {

@@ -200,7 +200,14 @@ impl<'m, 's> CandidateFactory<'m, 's> {
         self.stored(table, column, random)
     }
 
-    fn changed(&mut self, table: usize, column: usize, old: &Value, there: &Candidate) -> Value {
+    /// Another value of a column.
+    pub(in crate::query) fn changed(
+        &mut self,
+        table: usize,
+        column: usize,
+        old: &Value,
+        there: &Candidate,
+    ) -> Value {
         let context = self.context;
         let definition = &context.schema.tables[table];
         if old.is_null() {

@@ -1,0 +1,279 @@
+//! Recognizes tests that need what earlier calls of the run left behind: a fresh service does not have it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use isobath_exec::RefusalKind;
+use isobath_exec::http::Method;
+
+use super::finish::Finish;
+use crate::candidate::{Candidate, Step, StepKind};
+use crate::db_oracle::violated;
+use crate::exchange::{Exchange, Origin, is_about_own};
+use crate::problem::stable_pointer;
+
+/// A number that identifies nothing.
+const UNKNOWN_ID: i64 = 1_987_654_321;
+
+impl Finish<'_> {
+    /// Whether an input names something that was not there before the run and that the test does not make: with another
+    /// name in its place the calls are answered otherwise.
+    pub(super) fn names_leftovers(
+        &mut self,
+        candidate: &Candidate,
+        exchanges: &[Exchange],
+    ) -> bool {
+        let service = Arc::clone(self.caller.service());
+        if service.is_reset() {
+            return false;
+        }
+        let mut other = candidate.clone();
+        let mut is_changed = false;
+        for step in &mut other.steps {
+            let exchange = exchanges.iter().position(|one| one.step == step.id);
+            let StepKind::Call { action, breach } = &mut step.kind else {
+                continue;
+            };
+            // What is not found, or not shown to this user, need not be there.
+            let is_found =
+                |at: &usize| !matches!(exchanges[*at].status(), None | Some(401 | 403 | 404 | 410));
+            let Some(at) = exchange.filter(is_found) else {
+                continue;
+            };
+            let made: BTreeSet<String> = exchanges[..at]
+                .iter()
+                .filter(|one| one.succeeded() && one.request.method != Method::GET)
+                .filter_map(|one| one.sent.as_ref())
+                .flat_map(names_in)
+                .collect();
+            let mut named = Vec::new();
+            let path = &service.api.operations[action.operation].path;
+            // What stands elsewhere is not in the collection above this path.
+            let above = |pointer: &str| {
+                if pointer.starts_with("/path/") {
+                    path
+                } else {
+                    ""
+                }
+            };
+            let dependencies = self.problem.resources().dependencies(action.operation);
+            let is_name = |pointer: &str| {
+                let stable = stable_pointer(pointer);
+                let mut known = dependencies.iter();
+                pointer.starts_with("/path/")
+                    || known.any(|dependency| stable_pointer(&dependency.pointer) == stable)
+                    || is_identifier(pointer)
+            };
+            action.gene.walk(|place| {
+                let is_broken = breach
+                    .as_ref()
+                    .is_some_and(|breach| *breach.pointer == *place.pointer);
+                if !is_broken
+                    && is_name(place.pointer)
+                    && let Some(text) = place.text_or_integer()
+                    && !made.contains(&text)
+                    && !service
+                        .first_looks
+                        .had(&service.api, above(place.pointer), &text)
+                {
+                    named.push((place.pointer.to_owned(), text));
+                }
+            });
+            for (pointer, text) in named {
+                let unknown = crate::fault::fingerprint("x", &text);
+                // Where the text is a number, no other text may be read as one.
+                let is_number = text.parse::<i64>().is_ok();
+                let mut set = |value: serde_json::Value| action.gene.set_json(&pointer, &value);
+                is_changed |= is_number
+                    && (set(UNKNOWN_ID.into()) || set(UNKNOWN_ID.to_string().into()))
+                    || set(unknown.into());
+            }
+        }
+        if !is_changed {
+            return false;
+        }
+        let again = self.run(&other).unwrap_or_default();
+        let statuses = |exchanges: &[Exchange]| -> Vec<Option<u16>> {
+            exchanges.iter().map(Exchange::status).collect()
+        };
+        statuses(&again) != statuses(exchanges)
+    }
+
+    /// Whether a test shows a GET that fails for whatever it is asked, and did not when it was first called: what
+    /// earlier calls left behind is the reason, and the test does not make it.
+    pub(super) fn fails_by_now(&mut self, exchanges: &[Exchange]) -> bool {
+        let service = Arc::clone(self.caller.service());
+        let writes =
+            |exchange: &Exchange| exchange.request.method != Method::GET && exchange.succeeded();
+        if service.is_reset() || exchanges.iter().any(writes) {
+            return false;
+        }
+        let failed = exchanges
+            .iter()
+            .filter(|exchange| exchange.status().is_some_and(|status| status >= 500));
+        for exchange in failed {
+            let plain = service.first_looks.first_input(exchange);
+            if let (Some(plain), Some(operation)) = (plain, exchange.operation) {
+                let step = StepKind::call(operation, plain);
+                let mut candidate = Candidate::default();
+                candidate.push(step, exchange.user);
+                let again = self.run(&candidate).unwrap_or_default();
+                if again
+                    .iter()
+                    .any(|again| again.status() == exchange.status())
+                {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether a candidate needs what earlier calls left behind: something that it is in conflict with, or an item of a
+    /// list that was not there in the first look, and that it did not make.
+    pub(super) fn needs_leftovers(&self, candidate: &Candidate, exchanges: &[Exchange]) -> bool {
+        let service = self.caller.service();
+        if service.is_reset() {
+            return false;
+        }
+        if has_foreign_conflict(exchanges)
+            || self.meets_leftover(exchanges)
+            || self.misses_unnamed(exchanges)
+        {
+            return true;
+        }
+        let references = candidate.steps.iter().filter_map(Step::input);
+        let mut references = references.flat_map(|input| input.references());
+        references.any(|(_, reference)| {
+            let mut sources = exchanges.iter();
+            let source = sources.find(|exchange| exchange.step == reference.source);
+            let Some(Origin::Body(place)) = Origin::read(&reference.place) else {
+                return false;
+            };
+            let is_item = place.split('/').any(|part| part.parse::<usize>().is_ok());
+            let Some(source) = source.filter(|_| is_item) else {
+                return false;
+            };
+            if is_about_own(candidate, exchanges, source.step) || source.status() == Some(201) {
+                return false;
+            }
+            if source.request.method == Method::GET {
+                let first = service.first_looks.of(source);
+                return first.is_some_and(|first| first.pointer(place).is_none());
+            }
+            // A call that answers with a list of what it was sent.
+            let value = source.value(&reference.place);
+            let sent = source.sent.as_ref().map(texts_in).unwrap_or_default();
+            !value.is_some_and(|value| value.as_str().is_some_and(|text| sent.contains(text)))
+        })
+    }
+
+    /// Whether a GET does not find something that it does not name: what others create or delete may decide.
+    fn misses_unnamed(&self, exchanges: &[Exchange]) -> bool {
+        exchanges.iter().any(|exchange| {
+            let Some(operation) = exchange.operation else {
+                return false;
+            };
+            let path = &self.caller.service().api.operations[operation].path;
+            let sent = exchange.sent.as_ref();
+            matches!(exchange.status(), Some(404 | 410))
+                && exchange.request.method == Method::GET
+                && !path.contains('{')
+                && sent.is_none_or(|sent| names_in(sent).is_empty())
+        })
+    }
+
+    /// Whether a POST says by a 200 that it made nothing new, where it also answers 201, and no earlier call of the test
+    /// made it.
+    fn meets_leftover(&self, exchanges: &[Exchange]) -> bool {
+        let statuses = self.statuses();
+        let is_post = |exchange: &Exchange| exchange.request.method == Method::POST;
+        exchanges.iter().enumerate().any(|(at, exchange)| {
+            let Some(operation) = exchange.operation else {
+                return false;
+            };
+            let makes_it = |earlier: &Exchange| {
+                earlier.operation == Some(operation) && earlier.status() == Some(201)
+            };
+            is_post(exchange)
+                && exchange.status() == Some(200)
+                && statuses[operation].contains_key(&201)
+                && !exchanges[..at].iter().any(makes_it)
+        })
+    }
+}
+
+/// Whether the name at the end of a pointer is that of an identifier: `id`, `boat_id`, `boatId`, `boat_pk`.
+fn is_identifier(pointer: &str) -> bool {
+    let name = pointer
+        .rsplit('/')
+        .find(|part| part.parse::<usize>().is_err());
+    let name = name.unwrap_or_default();
+    matches!(name, "id" | "ids" | "pk" | "uuid")
+        || ["_id", "_ids", "Id", "Ids", "ID", "_pk", "_uuid"]
+            .iter()
+            .any(|end| name.ends_with(end))
+}
+
+/// Whether a call is refused for a conflict with something that no earlier call of the same test was sent.
+fn has_foreign_conflict(exchanges: &[Exchange]) -> bool {
+    let is_taken = |exchange: &Exchange| {
+        exchange.status() == Some(409)
+            || violated(exchange).is_some_and(|refusal| {
+                matches!(refusal.kind, RefusalKind::Unique | RefusalKind::PrimaryKey)
+            })
+    };
+    let Some(at) = exchanges.iter().position(is_taken) else {
+        return false;
+    };
+    let refused = exchanges[at]
+        .sent
+        .as_ref()
+        .map(texts_in)
+        .unwrap_or_default();
+    let makes_it = |exchange: &Exchange| {
+        let sent = exchange.sent.as_ref().map(texts_in).unwrap_or_default();
+        exchange.succeeded()
+            && exchange.request.method != Method::GET
+            && (exchange.sent == exchanges[at].sent || !sent.is_disjoint(&refused))
+    };
+    !exchanges[..at].iter().any(makes_it)
+}
+
+/// The texts in an input that are long enough to mean something.
+fn texts_in(value: &serde_json::Value) -> BTreeSet<&str> {
+    let mut texts = BTreeSet::new();
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        match value {
+            serde_json::Value::String(text) if text.chars().count() > 1 => {
+                texts.insert(text.as_str());
+            }
+            serde_json::Value::Array(items) => left.extend(items),
+            serde_json::Value::Object(members) => left.extend(members.values()),
+            _ => {}
+        }
+    }
+    texts
+}
+
+/// The texts of a value, and the numbers that are identifiers.
+fn names_in(value: &serde_json::Value) -> BTreeSet<String> {
+    let mut names: BTreeSet<String> = texts_in(value).into_iter().map(str::to_owned).collect();
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        match value {
+            serde_json::Value::Array(items) => left.extend(items),
+            serde_json::Value::Object(members) => {
+                let is_named = |(name, value): &(&String, &serde_json::Value)| {
+                    value.is_number() && is_identifier(name)
+                };
+                let numbers = members.iter().filter(is_named);
+                names.extend(numbers.map(|(_, value)| value.to_string()));
+                left.extend(members.values());
+            }
+            _ => {}
+        }
+    }
+    names
+}
