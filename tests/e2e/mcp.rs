@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use isobath_emit::findings::{FaultView, RestReport};
 use marina::Faults;
 use serde_json::{Value as Json, json};
 
@@ -291,6 +292,43 @@ fn what_a_client_must_not_do_is_refused() {
         assert!(said.contains(expected), "{arguments}: {said}");
     }
     assert!(!folder.path().join("here").exists());
+    session.close();
+}
+
+#[test]
+fn answers_are_bounded_and_hold_nothing_that_looks_like_a_secret() {
+    let fault = |fingerprint: &str, message: String| FaultView {
+        code: "server-error".into(),
+        fingerprint: fingerprint.into(),
+        operation: "GET /boats".into(),
+        curl: "curl -H 'Authorization: Bearer planted-0815' http://127.0.0.1/boats".into(),
+        message,
+        ..FaultView::default()
+    };
+    let secret = "postgres://harbor:planted-0815@127.0.0.1/db refused: password=planted-0815";
+    let report = RestReport {
+        title: "Marina".into(),
+        faults: vec![
+            fault("secret", secret.to_owned()),
+            fault("long", "x".repeat(100_000)),
+        ],
+        ..RestReport::default()
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("isobath-out/rest");
+    std::fs::create_dir_all(&out).expect("a folder");
+    put(&out, "report.json", &report.to_json());
+    let mut session = Session::start(folder.path());
+    // `call` checks the length of each answer.
+    let listed = session.call("list_findings", json!({}));
+    let explained = session.call("explain", json!({ "finding": "secret" }));
+    for said in [listed, explained] {
+        let said = said.expect("a report");
+        assert!(said.contains("***") && !said.contains("planted"), "{said}");
+    }
+    session
+        .call("explain", json!({ "finding": "long" }))
+        .expect("a report");
     session.close();
 }
 
