@@ -30,7 +30,17 @@ cat >/dev/null
 if pid=$(cat "$1/pid" 2>/dev/null); then kill -s "$2" "$pid" 2>/dev/null; fi
 kill -s TERM 0
 tries=0
-while [ ! -e "$1/exit" ] && [ "$tries" -lt "$3" ]; do sleep 0.05; tries=$((tries + 1)); done
+# A shell that started the server may end before it. Its processes are in this group.
+is_left() {
+    [ -e "$1/exit" ] || return 0
+    for stat in /proc/[0-9]*/stat; do
+        { read -r line <"$stat"; } 2>/dev/null || continue
+        set -- ${line##*) }
+        [ "$3" = "$$" ] && [ "$1" != Z ] && [ "${line%% *}" != "$$" ] && return 0
+    done
+    return 1
+}
+while is_left "$1" && [ "$tries" -lt "$3" ]; do sleep 0.05; tries=$((tries + 1)); done
 if [ ! -e "$1/exit" ] && [ -n "$pid" ]; then kill -s KILL "$pid" 2>/dev/null; fi
 cd / && rm -rf "$1"
 # Whatever it left running, and this shell with it.
@@ -268,6 +278,28 @@ mod tests {
         drop(child_process);
         assert!(!is_alive(pid));
         assert!(!directory.exists());
+    }
+
+    #[test]
+    fn a_server_below_a_shell_has_time_to_end() {
+        let kept = tempfile::tempdir().unwrap();
+        let (up, saved) = (kept.path().join("up"), kept.path().join("saved"));
+        // The outer shell ends at once, the inner one when it has saved its work.
+        let inner = format!(
+            "trap 'sleep 0.2; echo all >{}; exit' TERM; touch {}; while :; do sleep 0.02; done",
+            saved.display(),
+            up.display()
+        );
+        let plan = LaunchPlan {
+            signal: "TERM",
+            ..plan(&format!("sh -c \"{inner}\"; true"))
+        };
+        let server = ChildProcess::start(directory(None).unwrap(), None, &plan).unwrap();
+        while !up.exists() {
+            std::thread::yield_now();
+        }
+        drop(server);
+        assert_eq!(fs::read_to_string(saved).unwrap(), "all\n");
     }
 
     #[test]
