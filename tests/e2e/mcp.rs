@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use isobath_emit::findings::{FaultView, RestReport};
 use marina::Faults;
 use serde_json::{Value as Json, json};
 
@@ -24,6 +25,10 @@ impl Session {
         let mut server = Command::new(env!("CARGO_BIN_EXE_isobath"))
             .arg("mcp")
             .current_dir(folder)
+            // Tests of users read their passwords from the environment.
+            .env("ADA_PASSWORD", "sextant")
+            .env("BEN_PASSWORD", "compass")
+            .env("MASTER_PASSWORD", "anchor")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -140,7 +145,8 @@ fn a_client_runs_a_job_lists_and_explains_its_findings_and_replays_one() {
     let mut session = Session::start(folder.path());
     let empty = session.call("list_findings", json!({}));
     assert!(empty.is_err_and(|why| why.contains("run a job first")));
-    let ran = session.call("run", json!({ "job": "rest", "seconds": 5 }));
+    let arguments = json!({ "job": "rest", "seconds": 4, "operations": ["GET /search"] });
+    let ran = session.call("run", arguments);
     let ran = ran.expect("a service is there");
     assert!(ran.starts_with("exit code 1 (findings)"), "{ran}");
     let list = session.call(
@@ -294,6 +300,43 @@ fn what_a_client_must_not_do_is_refused() {
     session.close();
 }
 
+#[test]
+fn answers_are_bounded_and_hold_nothing_that_looks_like_a_secret() {
+    let fault = |fingerprint: &str, message: String| FaultView {
+        code: "server-error".into(),
+        fingerprint: fingerprint.into(),
+        operation: "GET /boats".into(),
+        curl: "curl -H 'Authorization: Bearer planted-0815' http://127.0.0.1/boats".into(),
+        message,
+        ..FaultView::default()
+    };
+    let secret = "postgres://harbor:planted-0815@127.0.0.1/db refused: password=planted-0815";
+    let report = RestReport {
+        title: "Marina".into(),
+        faults: vec![
+            fault("secret", secret.to_owned()),
+            fault("long", "x".repeat(100_000)),
+        ],
+        ..RestReport::default()
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("isobath-out/rest");
+    std::fs::create_dir_all(&out).expect("a folder");
+    put(&out, "report.json", &report.to_json());
+    let mut session = Session::start(folder.path());
+    // `call` checks the length of each answer.
+    let listed = session.call("list_findings", json!({}));
+    let explained = session.call("explain", json!({ "finding": "secret" }));
+    for said in [listed, explained] {
+        let said = said.expect("a report");
+        assert!(said.contains("***") && !said.contains("planted"), "{said}");
+    }
+    session
+        .call("explain", json!({ "finding": "long" }))
+        .expect("a report");
+    session.close();
+}
+
 /// Starts a job that would take long, and waits until it has begun.
 fn begin_long_job(session: &mut Session, folder: &Path) -> u64 {
     let id = session.send_call("run", json!({ "job": "rest", "seconds": 300 }));
@@ -368,7 +411,7 @@ async def main(program, folder, schema):
             progress = []
             async def on_progress(done, total, message):
                 progress.append(message)
-            ran = await session.call_tool("run", {"job": "rest", "seconds": 4}, progress_callback=on_progress)
+            ran = await session.call_tool("run", {"job": "rest", "seconds": 4, "operations": ["GET /search"]}, progress_callback=on_progress)
             listed = await session.call_tool("list_findings", {})
             rows = await session.call_tool("rows_for_query", {"query": "SELECT name FROM boats", "schema": schema})
             wrong = await session.call_tool("explain", {"finding": "nothing"})

@@ -153,8 +153,10 @@ impl From<Domain> for Node {
     }
 }
 
-/// No finite value: the node requires itself.
+/// No finite value: the node requires itself, or nearly so.
 const ENDLESS: u16 = u16::MAX;
+/// Levels of a value. One that needs more is as good as endless: walks over it would exhaust the stack.
+pub const MAX_LEVELS: u16 = 100;
 
 /// An arena of nodes; see the module.
 #[derive(Debug, PartialEq)]
@@ -188,7 +190,7 @@ impl Model {
         (0..u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)).map(NodeId)
     }
 
-    /// Whether the node requires itself, so that no finite value fits it.
+    /// Whether the node requires itself, or more than [`MAX_LEVELS`] levels, so that no value fits it.
     #[must_use]
     pub fn is_infinite(&self, id: NodeId) -> bool {
         self.heights[id.index()] == ENDLESS
@@ -376,11 +378,10 @@ impl ModelBuilder {
     }
 }
 
-/// The least nesting of a value of each node, by iteration to a fixpoint. The number of rounds is
-/// bounded: a value that needs more nesting than that is as good as endless.
+/// The least nesting of a value of each node, by iteration to a fixpoint.
 fn heights(nodes: &[Node]) -> Vec<u16> {
     let mut heights = vec![ENDLESS; nodes.len()];
-    for _ in 0..64 {
+    for _ in 0..MAX_LEVELS {
         let mut changed = false;
         for (i, node) in nodes.iter().enumerate().rev() {
             let mut height = match &node.domain {
@@ -403,9 +404,10 @@ fn heights(nodes: &[Node]) -> Vec<u16> {
             if node.nullable {
                 height = 0;
             }
-            if height != ENDLESS {
-                height += 1;
-            }
+            height = match height {
+                0..MAX_LEVELS => height + 1,
+                _ => ENDLESS,
+            };
             if height < heights[i] {
                 heights[i] = height;
                 changed = true;

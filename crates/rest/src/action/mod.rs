@@ -6,6 +6,7 @@ pub mod request;
 pub mod response;
 mod style;
 pub mod undocumented;
+mod validation_cost;
 mod xml;
 
 use isobath_genes::{

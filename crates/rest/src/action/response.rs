@@ -6,6 +6,7 @@ use jsonschema::Validator;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
+use super::validation_cost::is_affordable;
 use crate::openapi::{
     Api, Bundle, DocumentedResponse, Operation, ResponseMedia, SchemaId, StatusPattern,
 };
@@ -231,7 +232,7 @@ fn general_place(instance: &str, schema: &str) -> String {
     names.iter().map(|name| format!("/{name}")).collect()
 }
 
-/// The validator of a schema; patterns that it cannot read are left out of it.
+/// The validator of a schema, if it ends within reasonable time; patterns that it cannot read are left out of it.
 fn compile(bundle: &Bundle, id: SchemaId) -> Option<Validator> {
     let build = |schema: &Json| {
         jsonschema::options()
@@ -242,6 +243,9 @@ fn compile(bundle: &Bundle, id: SchemaId) -> Option<Validator> {
             .ok()
     };
     let mut schema = bundle.stand_alone(id);
+    if !is_affordable(&schema) {
+        return None;
+    }
     build(&schema).or_else(|| {
         remove_patterns(&mut schema);
         build(&schema)

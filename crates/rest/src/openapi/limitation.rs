@@ -11,7 +11,7 @@ pub enum LimitationKind {
     UnresolvedReference,
     /// References that lead in a circle without any content.
     ReferenceCycle,
-    /// A schema requires itself, so no finite value fits it.
+    /// A schema requires itself, or so many levels that no value fits it.
     EndlessSchema,
     /// A keyword of JSON Schema that values are not made for, such as `not`.
     SchemaKeyword,

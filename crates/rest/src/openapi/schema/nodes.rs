@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use isobath_genes::{
     ArrayDomain, Domain, Example, Model, ModelBuilder, Node, NodeId, Pattern, PatternError,
-    TextDomain,
+    TextDomain, model::MAX_LEVELS,
 };
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
@@ -416,7 +416,7 @@ impl NodeBuilder {
                 documents.limit(
                     LimitationKind::EndlessSchema,
                     place,
-                    "the schema requires itself",
+                    format!("the schema requires itself, or more than {MAX_LEVELS} levels"),
                 );
             }
         }
