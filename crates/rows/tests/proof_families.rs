@@ -274,6 +274,29 @@ fn a_comparison_with_a_subquery_needs_a_value_of_it() {
 }
 
 #[test]
+fn what_is_true_or_not_is_taken_apart() {
+    let infeasible = |sql: &str| {
+        let status = status(sql, DialectName::Postgres);
+        assert!(
+            matches!(status, TargetStatus::Infeasible { .. }),
+            "{sql}: {status:?}"
+        );
+    };
+    infeasible(
+        "SELECT 1 FROM t, u, v WHERE t.b = u.c AND u.c = v.x AND (t.b = u.c AND u.c = v.x AND t.b = v.x) IS NOT TRUE",
+    );
+    infeasible("SELECT 1 FROM t WHERE (t.a = 1 OR t.b = 2) IS UNKNOWN");
+    infeasible("SELECT 1 FROM v WHERE (v.y = 1) IS FALSE AND v.y IS NULL");
+    not_infeasible(&[
+        "SELECT 1 FROM v WHERE (v.x = 1 AND v.y = 1) IS NOT TRUE AND v.x = 1",
+        "SELECT 1 FROM v WHERE (v.x = 1 AND v.y = 1) IS UNKNOWN",
+        "SELECT 1 FROM v WHERE (v.x = 1 OR v.y = 1) IS NOT FALSE AND v.x = 2",
+        "SELECT 1 FROM v WHERE NOT ((v.y = 1) IS TRUE)",
+        "SELECT 1 FROM v WHERE (v.y = 1) IS NOT UNKNOWN",
+    ]);
+}
+
+#[test]
 fn several_patterns_are_met_by_one_text() {
     let covered = |sql: &str| {
         let status = status(sql, DialectName::Postgres);

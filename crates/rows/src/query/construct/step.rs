@@ -197,6 +197,32 @@ fn holds<'a>(
                 SubqueryUsage::Scalar => scalar(state, Expr::Subquery(number), want, number),
             }
         }
+        Expr::IsTruth {
+            expr,
+            verdict,
+            negated,
+        } => {
+            // It is never unknown itself.
+            let is = matches!(want, TruthRequirement::True | TruthRequirement::NotFalse) != negated;
+            let wanted = match (verdict, is) {
+                (Some(true), true) => vec![TruthRequirement::True],
+                (Some(true), false) => vec![TruthRequirement::NotTrue],
+                (Some(false), true) => vec![TruthRequirement::False],
+                (Some(false), false) => vec![TruthRequirement::NotFalse],
+                (None, true) => vec![TruthRequirement::NotTrue, TruthRequirement::NotFalse],
+                (None, false) => vec![TruthRequirement::True, TruthRequirement::False],
+            };
+            let holds = wanted.into_iter().map(|want| Obligation::Holds {
+                expr: (*expr).clone(),
+                want,
+                origin,
+            });
+            let holds: Vec<Obligation<'a>> = holds.collect();
+            match (verdict, is) {
+                (None, false) => StepResult::Choice(holds),
+                _ => step(state, Obligation::All(holds)),
+            }
+        }
         Expr::IsNull { expr, negated }
             if !is_free(&expr) && null_sources(&expr, state.context.dialect).is_some() =>
         {
