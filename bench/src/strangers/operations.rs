@@ -81,8 +81,11 @@ impl Operations {
     fn of(&self, call: &Call) -> Option<usize> {
         let path = call.path.strip_prefix(&self.base_path)?;
         let mut operations = self.operations.iter();
-        let template = &operations.find(|known| known.pattern.is_match(path))?.path;
-        let is_of = |known: &Operation| known.method == call.method && known.path == *template;
+        // The names of parameters do not matter.
+        let template = operations.find(|known| known.pattern.is_match(path))?;
+        let template = template.pattern.as_str();
+        let is_of =
+            |known: &Operation| known.method == call.method && known.pattern.as_str() == template;
         self.operations.iter().position(is_of)
     }
 
@@ -162,7 +165,7 @@ mod tests {
             operations: vec![
                 operation("GET", "/boats/new"),
                 operation("GET", "/boats/{id}"),
-                operation("DELETE", "/boats/{id}"),
+                operation("DELETE", "/boats/{boatId}"),
             ],
         };
         let call = |method: &str, path: &str, status| Call {
@@ -183,7 +186,7 @@ mod tests {
         assert_eq!(reach.server_errors, 1);
         assert_eq!(
             reach.listing,
-            "GET /boats/new 200\nGET /boats/{id} 404\nDELETE /boats/{id} 500\n"
+            "GET /boats/new 200\nGET /boats/{id} 404\nDELETE /boats/{boatId} 500\n"
         );
     }
 }

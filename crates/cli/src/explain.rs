@@ -25,6 +25,33 @@ pub(crate) fn run(args: &ExplainArgs) -> Exit {
         terminal.say(Tone::Faint, "run `isobath explain CODE` for details");
         return Exit::Clean;
     };
+    match find(code) {
+        Ok(kinds) => {
+            for kind in kinds {
+                explain(kind, &terminal);
+            }
+            Exit::Clean
+        }
+        Err(why) => {
+            terminal.complain(&format!("error: {why}"));
+            Exit::Usage
+        }
+    }
+}
+
+/// What a code means, as a text.
+///
+/// # Errors
+///
+/// When there is no such code.
+pub(crate) fn text(code: &str) -> Result<String, String> {
+    let kinds = find(code)?.into_iter();
+    let texts = kinds.map(|kind| format!("{}\n{}\n", heading(kind), kind.explanation()));
+    Ok(texts.collect())
+}
+
+/// The kinds of faults with this code or number.
+fn find(code: &str) -> Result<Vec<FaultKind>, String> {
     let wanted = code.trim().to_ascii_lowercase();
     let number: Option<u16> = wanted.trim_start_matches("wfc-").parse().ok();
     let is_wanted =
@@ -36,24 +63,21 @@ pub(crate) fn run(args: &ExplainArgs) -> Exit {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => "`isobath explain` lists all codes".to_owned(),
         };
-        terminal.complain(&format!("error: unknown fault code `{code}`; {meant}"));
-        return Exit::Usage;
+        return Err(format!("unknown fault code `{code}`; {meant}"));
     }
-    for kind in found {
-        explain(kind, &terminal);
-    }
-    Exit::Clean
+    Ok(found)
 }
 
-fn explain(kind: FaultKind, terminal: &Terminal) {
+fn heading(kind: FaultKind) -> String {
     let number = match kind.wfc() {
         Some(number) => format!(" (WFC {number})"),
         None => String::new(),
     };
-    terminal.say(
-        Tone::Warning,
-        &format!("{}{number}: {}", kind.code(), kind.title()),
-    );
+    format!("{}{number}: {}", kind.code(), kind.title())
+}
+
+fn explain(kind: FaultKind, terminal: &Terminal) {
+    terminal.say(Tone::Warning, &heading(kind));
     for line in wrapped(kind.explanation(), 100) {
         terminal.say(Tone::Plain, &line);
     }

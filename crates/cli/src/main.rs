@@ -9,10 +9,12 @@ mod init;
 mod input;
 mod log;
 mod manual;
+mod mcp;
 mod nearest;
 mod output;
 mod query;
 mod rest;
+mod runs;
 mod schema;
 mod serve;
 mod terminal;
@@ -62,6 +64,8 @@ enum Job {
     Replay(rest::replay::ReplayArgs),
     /// Show the reports of many runs as a local page: trends, differences, findings.
     Serve(serve::ServeArgs),
+    /// Serve the jobs to coding agents and editors over the Model Context Protocol.
+    Mcp(mcp::McpArgs),
     /// Explain a fault code.
     Explain(explain::ExplainArgs),
     /// Check isobath.toml or print its JSON Schema.
@@ -102,6 +106,7 @@ fn main() -> ExitCode {
         Job::Query(args) => query::run(&args).into(),
         Job::Replay(args) => rest::replay::run(&args).into(),
         Job::Serve(args) => serve::run(&args).into(),
+        Job::Mcp(args) => mcp::run(&args).into(),
         Job::Explain(args) => explain::run(&args).into(),
         Job::Config(args) => config::run(&args, &Cli::command()).into(),
         Job::Doctor(args) => doctor::run(&args).into(),

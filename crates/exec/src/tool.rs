@@ -82,6 +82,16 @@ impl Tool {
     ///
     /// When it is not there, or did not end in time; it, and all that it started, is then ended.
     pub fn run(&self) -> Result<ToolOutput, ToolError> {
+        self.run_with_grace(Duration::ZERO)
+    }
+
+    /// Runs the program to its end; one that takes too long or is interrupted is asked to end (`SIGTERM`), and gets
+    /// this long to do so.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tool::run`].
+    pub fn run_with_grace(&self, grace: Duration) -> Result<ToolOutput, ToolError> {
         let program = self.command.first().cloned().unwrap_or_default();
         let system = |cause: io::Error| match cause.kind() {
             io::ErrorKind::NotFound if self.directory.is_dir() => ToolError::Missing {
@@ -115,9 +125,11 @@ impl Tool {
             }
             let raised = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed);
             if self.interrupt.as_ref().is_some_and(raised) {
+                running.ask_to_end(grace);
                 return Err(ToolError::Interrupted { program });
             }
             if started.elapsed() > self.timeout {
+                running.ask_to_end(grace);
                 return Err(ToolError::TooLong {
                     program,
                     timeout: self.timeout,
@@ -135,6 +147,23 @@ impl Tool {
 
 /// A program that does not outlive its being waited for.
 struct Running(Child);
+
+impl Running {
+    /// Tells the program to end, and waits for that.
+    fn ask_to_end(&mut self, grace: Duration) {
+        if grace.is_zero() {
+            return;
+        }
+        let _ = Command::new("kill")
+            .args(["-s", "TERM", "--", &self.0.id().to_string()])
+            .stderr(Stdio::null())
+            .status();
+        let asked = Instant::now();
+        while matches!(self.0.try_wait(), Ok(None)) && asked.elapsed() < grace {
+            thread::sleep(POLL_INTERVAL);
+        }
+    }
+}
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -224,5 +253,28 @@ mod tests {
             tool.run().unwrap_err(),
             ToolError::Interrupted { .. }
         ));
+    }
+
+    #[test]
+    fn what_is_asked_to_end_can_clean_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let interrupt = Arc::new(AtomicBool::new(false));
+        let tool = Tool {
+            directory: folder.path().to_owned(),
+            interrupt: Some(Arc::clone(&interrupt)),
+            ..shell("trap 'touch clean; exit' TERM; touch ready; while :; do sleep 0.05; done")
+        };
+        let (ready, clean) = (path("ready"), path("clean"));
+        let waiting = thread::spawn(move || {
+            while !ready.exists() {
+                thread::sleep(POLL_INTERVAL);
+            }
+            interrupt.store(true, Ordering::Relaxed);
+        });
+        let ended = tool.run_with_grace(Duration::from_secs(60)).unwrap_err();
+        assert!(matches!(ended, ToolError::Interrupted { .. }));
+        waiting.join().unwrap();
+        assert!(clean.exists());
     }
 }

@@ -52,10 +52,15 @@ pub(crate) enum NegativeCall {
     Missing,
     /// With a text that is valid, and that careless code trips over.
     OddText,
+    /// With one value that is valid and extreme; which one of them.
+    Extreme(usize),
 }
 
 impl NegativeCall {
-    /// All of them, in the order in which operations are called so.
+    /// The most calls with an extreme value per operation.
+    const MAX_EXTREMES: usize = 6;
+
+    /// Those that each operation is called with, in this order; calls with extreme values follow.
     const ALL: [Self; 8] = [
         Self::Anonymous,
         Self::InvalidParameter,
@@ -78,8 +83,9 @@ impl FirstPass {
         let operations = 0..api.operations.len();
         let wanted: Vec<bool> = operations.map(|operation| !is_avoided(operation)).collect();
         // Each kind for all operations before the next kind: time may end any moment.
-        let kinds = NegativeCall::ALL.into_iter().rev();
-        let negative = kinds
+        let extremes = (0..NegativeCall::MAX_EXTREMES).map(NegativeCall::Extreme);
+        let kinds: Vec<_> = NegativeCall::ALL.into_iter().chain(extremes).collect();
+        let negative = (kinds.into_iter().rev())
             .flat_map(|call| {
                 let called = (0..wanted.len()).rev();
                 let called = called.filter(|&operation| wanted[operation]);

@@ -2,6 +2,7 @@
 
 use isobath_genes::{Domain, Gene, GeneConfig, Rule, RuleViolation, Value as GeneValue};
 use isobath_search::Rng;
+use serde_json::Value as Json;
 
 use crate::action::broken_body;
 use crate::candidate::{Candidate, StepKind};
@@ -65,6 +66,11 @@ pub(crate) fn candidate(
                 && pieces.any(|piece| matches!(piece, PathPiece::Parameter(_)))
         }
         NegativeCall::OddText => set_odd_text(last_input(&mut candidate)?),
+        NegativeCall::Extreme(which) => {
+            let input = last_input(&mut candidate)?;
+            let (pointer, extreme) = extremes(input).into_iter().nth(which)?;
+            input.set_json(&pointer, &extreme)
+        }
     };
     is_changed.then_some(candidate)
 }
@@ -163,10 +169,122 @@ fn make_least(rng: &mut Rng, input: &mut Gene, tuning: &GeneConfig) -> bool {
     !values.is_empty() && input.check().is_ok()
 }
 
+/// More than any database or machine has for an integer.
+const HUGE: &str = "100000000000000000000";
+
+/// Valid and extreme values for single parameters of the query and fields of the body: null, minus one, a huge number, an
+/// empty text; the first of each place, then the second of each.
+fn extremes(input: &Gene) -> Vec<(String, Json)> {
+    let mut extremes: Vec<(usize, String, Json)> = Vec::new();
+    input.walk(|place| {
+        let (is_query, is_body) = (
+            place.pointer.starts_with("/query/"),
+            place.pointer.starts_with("/body/"),
+        );
+        let is_top_level = place.pointer.matches('/').count() == 2;
+        if !(is_query || is_body) || !is_top_level || matches!(place.value, GeneValue::Bound(_)) {
+            return;
+        }
+        let node = place.model.node(place.node);
+        let mut own = Vec::new();
+        if is_body && node.nullable {
+            own.push(Json::Null);
+        }
+        match &node.domain {
+            Domain::Integer(domain) => {
+                if domain.min() < 0 {
+                    own.push((-1).into());
+                }
+                // In a query every number is a text.
+                if is_query && !domain.bounded_above() {
+                    own.push(HUGE.into());
+                }
+            }
+            Domain::Text(domain) if domain.min() == 0 => own.push("".into()),
+            _ => {}
+        }
+        let places = own.into_iter().enumerate();
+        extremes.extend(places.map(|(at, value)| (at, place.pointer.to_owned(), value)));
+    });
+    extremes.sort_by_key(|(at, ..)| *at);
+    let values = extremes.into_iter();
+    values.map(|(_, pointer, value)| (pointer, value)).collect()
+}
+
 /// Puts the text that databases refuse most often into the first field that may have it.
 fn set_odd_text(input: &mut Gene) -> bool {
     let is_odd = |(_, value): &(String, GeneValue)| matches!(value, GeneValue::Text(text) if text.contains('\0'));
     let mut values = edge_case_values(input).into_iter().filter(is_odd);
     let changed = values.find_map(|value| with_value(input, value));
     changed.map(|changed| *input = changed).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use isobath_genes::Unresolved;
+    use serde_json::json;
+
+    use super::*;
+    use crate::openapi::{NoLoader, read};
+
+    /// An input of an operation with a limit in the query and a body of an optional text, a number and a list.
+    fn input() -> Gene {
+        let document = json!({ "openapi": "3.0.0", "paths": { "/boats": { "post": {
+            "parameters": [
+                { "name": "limit", "in": "query", "schema": { "type": "integer" } },
+                { "name": "version", "in": "header", "schema": { "type": "integer" } } ],
+            "requestBody": { "required": true, "content": { "application/json": { "schema": {
+                "type": "object", "properties": {
+                    "name": { "type": "string", "nullable": true },
+                    "length": { "type": "integer", "minimum": 3 },
+                    "masts": { "type": "array", "items": { "type": "integer" } } } } } } },
+            "responses": {} } } } });
+        let api = read(&document.to_string(), "api.json", &NoLoader).expect("a document");
+        let values = json!({ "query": {}, "header": {}, "body": {} });
+        Gene::read(&api.model, api.operations[0].input, &values).expect("a valid input")
+    }
+
+    #[test]
+    fn extreme_values_are_valid_and_take_turns() {
+        let extremes = extremes(&input()).into_iter();
+        let extremes: Vec<String> = extremes
+            .map(|(at, value)| format!("{at} {value}"))
+            .collect();
+        assert_eq!(
+            extremes,
+            [
+                "/query/limit -1",
+                "/body/name null",
+                "/query/limit \"100000000000000000000\"",
+                "/body/name \"\""
+            ]
+        );
+    }
+
+    #[test]
+    fn the_least_input_has_all_that_is_optional_but_for_headers() {
+        let mut least = input();
+        let mut rng = Rng::with_seed(1);
+        assert!(make_least(&mut rng, &mut least, &GeneConfig::default()));
+        assert_eq!(
+            least.to_json(&Unresolved),
+            Some(json!({ "query": { "limit": 0 }, "header": {},
+                "body": { "name": null, "length": 3, "masts": [] } }))
+        );
+    }
+
+    #[test]
+    fn an_optional_parameter_that_was_left_out_is_added() {
+        let mut changed = input();
+        let mut rng = Rng::with_seed(1);
+        assert!(add_parameter(
+            &mut rng,
+            &mut changed,
+            &GeneConfig::default()
+        ));
+        let json = changed.to_json(&Unresolved).expect("an input");
+        let n_parameters =
+            ["query", "header"].map(|group| json[group].as_object().map_or(0, |own| own.len()));
+        assert_eq!(n_parameters.iter().sum::<usize>(), 1, "{json}");
+    }
 }

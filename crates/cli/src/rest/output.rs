@@ -727,7 +727,7 @@ impl<'a> FinishedRun<'a> {
         if changes.any(|operation| api.operations[*operation].name() == fault.operation) {
             "no test: the operation changes what a user logs in with"
         } else if self.outcome.needs_state.contains(&identity) {
-            "no test: it shows only after what earlier calls left behind; add --reset or --db to find out which"
+            "no test: it may depend on what earlier calls left behind; add --reset or --db to find out"
         } else if self.outcome.not_shown_again.contains(&identity) {
             "seen once; it did not show again when its calls were repeated"
         } else {

@@ -1,8 +1,6 @@
 //! `isobath serve`: the reports of many runs as a local page.
 //!
-//! [`runs`] reads the reports; the page (`page.html`, `page.js`) draws trends, compares two runs and searches findings.
-
-mod runs;
+//! [`crate::runs`] reads the reports; the page (`page.html`, `page.js`) draws trends, compares two runs and searches findings.
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +9,7 @@ use isobath_exec::pages::{Page, PageServer};
 use serde_json::json;
 
 use crate::exit::Exit;
+use crate::runs;
 use crate::terminal::{Terminal, Tone};
 
 /// Show the reports of many runs as a local page: trends, differences, findings.

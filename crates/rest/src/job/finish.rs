@@ -23,6 +23,8 @@ use crate::target::Target;
 /// The share of the budget at which the minimizing ends at the latest, and the most that all may use.
 const MINIMIZING_ENDS: f64 = 0.97;
 pub(super) const ALL_ENDS: f64 = 1.0;
+/// How much longer a call takes in the test runner, which starts first, than here.
+const RUNNER_FACTOR: f64 = 2.0;
 /// How much of what is left after the search is kept for tests that show no fault, at most.
 const SHARE_OF_OTHER_TESTS: f64 = 0.6;
 /// The most of the budget that is used to learn which texts must be unique, after the search.
@@ -40,6 +42,8 @@ pub(super) struct Finish<'a> {
     pub(super) calls: u64,
     /// Calls that are still needed to verify the tests at hand.
     pub(super) reserved_calls: usize,
+    /// Calls of the tests that are kept.
+    pub(super) kept_calls: u64,
     /// Tests that were not run again for want of time.
     pub(super) unverified: usize,
     /// Tests that were not answered alike twice.
@@ -88,7 +92,13 @@ impl Finish<'_> {
     fn can_verify(&self) -> bool {
         self.lost.is_none()
             && !self.config.stop.load(Ordering::Relaxed)
-            && used(self.config, self.calls) < ALL_ENDS
+            && used(self.config, self.calls) + self.check_share() < ALL_ENDS
+    }
+
+    /// The share of the time that the test runner is expected to need for the tests that are kept.
+    fn check_share(&self) -> f64 {
+        let per_call = (self.config.elapsed)() / self.calls.max(1) as f64;
+        per_call * RUNNER_FACTOR * self.kept_calls as f64
     }
 
     /// Records faults.
@@ -504,6 +514,7 @@ impl Finish<'_> {
             return None;
         }
         candidate.retain_used_mock_responses(exchanges.iter().chain(&again));
+        self.kept_calls += exchanges.len() as u64;
         Some(Test {
             candidate,
             exchanges,

@@ -136,7 +136,10 @@ impl Finish<'_> {
         if service.is_reset() {
             return false;
         }
-        if has_foreign_conflict(exchanges) || self.meets_leftover(exchanges) {
+        if has_foreign_conflict(exchanges)
+            || self.meets_leftover(exchanges)
+            || self.misses_unnamed(exchanges)
+        {
             return true;
         }
         let references = candidate.steps.iter().filter_map(Step::input);
@@ -162,6 +165,21 @@ impl Finish<'_> {
             let value = source.value(&reference.place);
             let sent = source.sent.as_ref().map(texts_in).unwrap_or_default();
             !value.is_some_and(|value| value.as_str().is_some_and(|text| sent.contains(text)))
+        })
+    }
+
+    /// Whether a GET does not find something that it does not name: what others create or delete may decide.
+    fn misses_unnamed(&self, exchanges: &[Exchange]) -> bool {
+        exchanges.iter().any(|exchange| {
+            let Some(operation) = exchange.operation else {
+                return false;
+            };
+            let path = &self.caller.service().api.operations[operation].path;
+            let sent = exchange.sent.as_ref();
+            matches!(exchange.status(), Some(404 | 410))
+                && exchange.request.method == Method::GET
+                && !path.contains('{')
+                && sent.is_none_or(|sent| names_in(sent).is_empty())
         })
     }
 

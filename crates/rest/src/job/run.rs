@@ -118,6 +118,7 @@ pub fn run(
         reporter: &reporter,
         calls: spent + found.cost - found.resumed_cost + probed.calls,
         reserved_calls: 0,
+        kept_calls: 0,
         unverified: 0,
         unstable: 0,
         state_dependent: 0,

@@ -15,7 +15,7 @@ const MAX_BYTES: u64 = 64 << 20;
 
 /// A run with a report.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(crate) struct Run {
     /// The folder of the report.
     pub folder: PathBuf,
     /// What the overview shows.
@@ -27,7 +27,7 @@ pub(super) struct Run {
 }
 
 /// The runs below a folder, the oldest first.
-pub(super) fn find(root: &Path) -> Vec<Run> {
+pub(crate) fn find(root: &Path) -> Vec<Run> {
     let mut folders = vec![root.to_owned()];
     let mut runs = Vec::new();
     for _ in 0..MAX_DEPTH {
@@ -103,6 +103,8 @@ fn of_rest(report: &RestReport, name: &str, written: Option<String>) -> (String,
             "severity": fault.severity.word(),
             "subject": fault.operation,
             "message": fault.message,
+            "details": fault.details,
+            "test": fault.test,
             "known": fault.known,
             "reproduce": fault.curl,
         })
@@ -125,6 +127,8 @@ fn of_schema(report: &RunReport, name: &str, written: Option<String>) -> (String
                 "severity": "note",
                 "subject": table,
                 "message": message,
+                "details": [],
+                "test": null,
                 "known": null,
                 "reproduce": "",
             })
