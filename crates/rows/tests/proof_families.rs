@@ -274,6 +274,78 @@ fn a_comparison_with_a_subquery_needs_a_value_of_it() {
 }
 
 #[test]
+fn what_is_true_or_not_is_taken_apart() {
+    let infeasible = |sql: &str| {
+        let status = status(sql, DialectName::Postgres);
+        assert!(
+            matches!(status, TargetStatus::Infeasible { .. }),
+            "{sql}: {status:?}"
+        );
+    };
+    infeasible(
+        "SELECT 1 FROM t, u, v WHERE t.b = u.c AND u.c = v.x AND (t.b = u.c AND u.c = v.x AND t.b = v.x) IS NOT TRUE",
+    );
+    infeasible("SELECT 1 FROM t WHERE (t.a = 1 OR t.b = 2) IS UNKNOWN");
+    infeasible("SELECT 1 FROM v WHERE (v.y = 1) IS FALSE AND v.y IS NULL");
+    not_infeasible(&[
+        "SELECT 1 FROM v WHERE (v.x = 1 AND v.y = 1) IS NOT TRUE AND v.x = 1",
+        "SELECT 1 FROM v WHERE (v.x = 1 AND v.y = 1) IS UNKNOWN",
+        "SELECT 1 FROM v WHERE (v.x = 1 OR v.y = 1) IS NOT FALSE AND v.x = 2",
+        "SELECT 1 FROM v WHERE NOT ((v.y = 1) IS TRUE)",
+        "SELECT 1 FROM v WHERE (v.y = 1) IS NOT UNKNOWN",
+    ]);
+}
+
+#[test]
+fn several_patterns_are_met_by_one_text() {
+    let covered = |sql: &str| {
+        let status = status(sql, DialectName::Postgres);
+        assert!(
+            matches!(status, TargetStatus::Covered(_)),
+            "{sql}: {status:?}"
+        );
+    };
+    covered("SELECT 1 FROM w WHERE k LIKE '%(a)%' AND k LIKE '%(b)%' AND n = 3");
+    covered("SELECT 1 FROM w WHERE k LIKE '%z' AND k LIKE '%m%' AND k LIKE 'a_%'");
+}
+
+#[test]
+fn what_is_calculated_of_values_is_null_where_one_of_them_is() {
+    let infeasible = |sql: &str| {
+        let status = status(sql, DialectName::Postgres);
+        assert!(
+            matches!(status, TargetStatus::Infeasible { .. }),
+            "{sql}: {status:?}"
+        );
+    };
+    infeasible("SELECT 1 FROM t WHERE t.a * (1 - t.b) IS NULL");
+    infeasible("SELECT 1 FROM w WHERE SUBSTRING(w.k, 1, 2) IS NULL");
+    infeasible(
+        "SELECT d.a FROM (SELECT t.a, t.b * 2 AS x FROM t) d GROUP BY d.a \
+         HAVING COUNT(*) > COUNT(d.x)",
+    );
+    infeasible(
+        "SELECT x FROM v GROUP BY x \
+         HAVING EXISTS (SELECT 1 FROM u LEFT JOIN t ON t.b = u.c WHERE t.b IS NULL)",
+    );
+    not_infeasible(&[
+        "SELECT 1 FROM v WHERE v.x + v.y IS NULL",
+        "SELECT 1 FROM w WHERE SUBSTRING(w.k FROM 'a(b)') IS NULL",
+        "SELECT 1 FROM v WHERE v.x * v.y IS NOT NULL",
+        "SELECT 1 FROM t LEFT JOIN u ON u.c = t.b WHERE u.d * t.a IS NULL",
+        "SELECT x FROM v GROUP BY x HAVING NOT EXISTS (SELECT 1 FROM t WHERE t.b + 1 IS NULL)",
+    ]);
+    let divided = status(
+        "SELECT 1 FROM t WHERE t.a / t.b IS NULL",
+        DialectName::MySql,
+    );
+    assert!(
+        !matches!(divided, TargetStatus::Infeasible { .. }),
+        "{divided:?}"
+    );
+}
+
+#[test]
 fn what_is_not_read_is_unknown_whatever_columns_it_names() {
     not_infeasible(&[
         "SELECT 1 FROM six WHERE (six.c5, six.c6) < (1, 2) AND six.c1 = 1",

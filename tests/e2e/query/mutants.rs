@@ -83,3 +83,17 @@ fn a_query_over_a_table_that_the_engine_refuses_is_not_run() {
     let why = objects[1]["uncovered"][0]["why"].as_str().unwrap();
     assert!(why.starts_with("not run: "), "{run}");
 }
+
+#[test]
+fn a_query_ends_at_its_time_limit_and_says_so_for_each_open_target() {
+    let desk = Desk::new();
+    let queries = "SELECT id FROM orders WHERE total > 10 AND total < 20;";
+    let flags = [SQLITE, &["--time-limit", "0.000000001"]].concat();
+    let object = desk.objects(queries, &flags).remove(0);
+    let open = object["uncovered"].as_array().unwrap();
+    assert!(!open.is_empty(), "{object}");
+    let stopped = |target: &serde_json::Value| target.to_string().contains("time limit");
+    assert!(open.iter().all(stopped), "{object}");
+    let complete = desk.objects(queries, &[SQLITE, &["--time-limit", "0"]].concat());
+    assert_eq!(complete[0]["uncovered"].as_array().unwrap().len(), 0);
+}

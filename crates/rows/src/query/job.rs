@@ -146,6 +146,9 @@ pub fn run_judged<'a>(
     fixtures(archive, config.share_fixtures)
 }
 
+/// The most evaluations of a usual size that judge what is built for one target.
+const MAX_CONSTRUCTION: u64 = 2_000;
+
 /// Builds what can be built, proves what cannot be, and searches for the rest.
 fn ours(archive: &mut Archive<'_>, config: &Config) {
     let mut near: BTreeMap<usize, (f64, Candidate)> = BTreeMap::new();
@@ -158,7 +161,7 @@ fn ours(archive: &mut Archive<'_>, config: &Config) {
         }
         let context = archive.context;
         let made = archive.found.len();
-        let most = archive.spent() + config.budget;
+        let most = archive.spent() + MAX_CONSTRUCTION;
         let found = construct(query, context, made, &mut |candidate| {
             if archive.spent() > most {
                 return false;

@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use isobath_sql::Expr;
 use isobath_sql::expr::CompareOp;
-use isobath_sql::query::model::{AggregateFunction, Query, QueryBody, Select, SetOp};
+use isobath_sql::query::model::{
+    AggregateFunction, Query, QueryBody, Select, SetOp, SubqueryUsage,
+};
 
 use super::global_constraints::{compared, distinct, forbid_query};
 use super::join::{RELAXED, derived, has_all_shapes, shaped, shapes};
@@ -48,6 +50,7 @@ pub(super) fn returns<'a>(
                     in_every_shape(select, env, plan, &all_shapes, with)
                 })
                 .collect();
+            needs.extend(required_by_having(select, env));
             let complete = select.grouping.is_none() && has_all_shapes(select);
             if select.grouping.is_none() && !complete {
                 needs.push(Obligation::Joined {
@@ -215,6 +218,31 @@ fn in_every_shape<'a>(
             Obligation::Any(shapes.collect())
         }
     }
+}
+
+/// The subqueries that return a row wherever HAVING is true, whatever the group.
+fn required_by_having<'a>(select: &'a Select, env: &Env) -> Vec<Obligation<'a>> {
+    let parts = match &select.having {
+        Some(Expr::And(parts)) => parts.as_slice(),
+        Some(single) => std::slice::from_ref(single),
+        None => &[],
+    };
+    let mut needs = Vec::new();
+    for part in parts {
+        if let Expr::Subquery(number) = part
+            && let Some(subquery) = select.subqueries.get(*number)
+            && !subquery.correlated
+            && subquery.usage == SubqueryUsage::Exists
+            && select.grouping.is_some()
+        {
+            needs.push(Obligation::Returns {
+                query: &subquery.query,
+                env: Rc::clone(env),
+                with: None,
+            });
+        }
+    }
+    needs
 }
 
 /// Whether all that a SELECT shows are keys of its groups, which every row of a group has in common.

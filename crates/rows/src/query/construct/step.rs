@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use isobath_sql::expr::CompareOp;
+use isobath_sql::expr::{BinaryOp, CompareOp};
 use isobath_sql::query::model::{Query, SubqueryUsage};
-use isobath_sql::{Expr, Value};
+use isobath_sql::{Dialect, DialectName, Expr, Value};
 
 use super::global_constraints::{forbid_match, forbid_query, require_distinct_keys};
 use super::join::joined;
@@ -197,6 +197,47 @@ fn holds<'a>(
                 SubqueryUsage::Scalar => scalar(state, Expr::Subquery(number), want, number),
             }
         }
+        Expr::IsTruth {
+            expr,
+            verdict,
+            negated,
+        } => {
+            // It is never unknown itself.
+            let is = matches!(want, TruthRequirement::True | TruthRequirement::NotFalse) != negated;
+            let wanted = match (verdict, is) {
+                (Some(true), true) => vec![TruthRequirement::True],
+                (Some(true), false) => vec![TruthRequirement::NotTrue],
+                (Some(false), true) => vec![TruthRequirement::False],
+                (Some(false), false) => vec![TruthRequirement::NotFalse],
+                (None, true) => vec![TruthRequirement::NotTrue, TruthRequirement::NotFalse],
+                (None, false) => vec![TruthRequirement::True, TruthRequirement::False],
+            };
+            let holds = wanted.into_iter().map(|want| Obligation::Holds {
+                expr: (*expr).clone(),
+                want,
+                origin,
+            });
+            let holds: Vec<Obligation<'a>> = holds.collect();
+            match (verdict, is) {
+                (None, false) => StepResult::Choice(holds),
+                _ => step(state, Obligation::All(holds)),
+            }
+        }
+        Expr::IsNull { expr, negated }
+            if !is_free(&expr) && null_sources(&expr, state.context.dialect).is_some() =>
+        {
+            let sources = null_sources(&expr, state.context.dialect).unwrap_or_default();
+            let parts = sources.into_iter().map(|source| Expr::IsNull {
+                expr: Box::new(source.clone()),
+                negated,
+            });
+            let parts = parts.collect();
+            let expr = match negated {
+                true => Expr::And(parts),
+                false => Expr::Or(parts),
+            };
+            holds(state, expr, want, origin)
+        }
         expr if is_free(&expr) => StepResult::Done,
         expr => {
             let mut inside = None;
@@ -228,6 +269,56 @@ fn holds<'a>(
             }
         }
     }
+}
+
+/// The parts of a calculated value of which one is NULL exactly where it is; `None` where it may be NULL for
+/// another reason, such as a division by zero or an infinite date.
+fn null_sources<'e>(expr: &'e Expr, dialect: &dyn Dialect) -> Option<Vec<&'e Expr>> {
+    // SQLite calculates NULL of infinite numbers, MySQL of dates that are out of range.
+    if !matches!(dialect.name(), DialectName::Postgres | DialectName::Ansi) {
+        return None;
+    }
+    let is_year = |field: &Expr| matches!(field, Expr::Literal(Value::Text(field)) if field.eq_ignore_ascii_case("year"));
+    let is_whole_number = |place: &Expr| matches!(place, Expr::Literal(Value::Int(_)));
+    let is_plain = |of: &Expr| {
+        matches!(of, Expr::Column(column)
+            if column.data_type.is_numeric() || column.data_type.is_text())
+    };
+    let operands: Vec<&Expr> = match expr {
+        Expr::Binary {
+            op: BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply,
+            left,
+            right,
+        } => vec![left, right],
+        Expr::Unary { expr, .. } => vec![expr],
+        // A null of JSON is NULL as a number.
+        Expr::Cast { expr, .. } if is_plain(expr) => vec![expr],
+        Expr::Function { name, args } => {
+            match (name.as_str(), args.as_slice()) {
+                ("extract", [field, of]) if is_year(field) => vec![of],
+                // With a pattern in place of a number, a part may be missing.
+                ("substring" | "substr", [of, places @ ..])
+                    if places.iter().all(is_whole_number) =>
+                {
+                    vec![of]
+                }
+                ("upper" | "lower" | "length", [of]) => vec![of],
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    let mut sources = Vec::new();
+    for operand in operands {
+        match operand {
+            Expr::Literal(value) if !value.is_null() => {}
+            other => match null_sources(other, dialect) {
+                Some(inner) => sources.extend(inner),
+                None => sources.push(other),
+            },
+        }
+    }
+    (!sources.is_empty()).then_some(sources)
 }
 
 /// The left side of IN, which belongs to the enclosing SELECT: it cannot hold subqueries of its own here.

@@ -29,7 +29,7 @@ impl CellSolver<'_, '_> {
         }
         let literal = constants.clone();
         padded(&mut constants);
-        let mut trial_values: Vec<Value> = Vec::new();
+        let mut trial_values = self.joined_patterns(index);
         // Constants as the column stores them, so that neighbours are of its type.
         let mut typed: Vec<Value> = Vec::new();
         for constant in &constants {
@@ -101,6 +101,38 @@ impl CellSolver<'_, '_> {
             trial_values.push(Value::Null);
         }
         (trial_values, exact)
+    }
+
+    /// Texts that several patterns may accept: what each of them asks for, one after the other.
+    fn joined_patterns(&self, index: usize) -> Vec<Value> {
+        let mut parts: Vec<(bool, bool, String)> = Vec::new();
+        for leaf in &self.classes[index].own {
+            let leaf = &self.state.leaves[*leaf];
+            let Expr::Like {
+                pattern, negated, ..
+            } = &leaf.expr
+            else {
+                continue;
+            };
+            let is_wanted = matches!(
+                (leaf.want, negated),
+                (TruthRequirement::True, false) | (TruthRequirement::False, true)
+            );
+            if let (true, Some(Value::Text(pattern))) = (is_wanted, self.folded(pattern)) {
+                let text = pattern.replace('%', "").replace('_', "a");
+                parts.push((pattern.ends_with('%'), !pattern.starts_with('%'), text));
+            }
+        }
+        if parts.len() < 2 {
+            return Vec::new();
+        }
+        // What begins a text comes first, what ends it last.
+        parts.sort_by_key(|(is_open, begins, _)| (!is_open, !begins));
+        let joined = |between: &str| {
+            let texts: Vec<&str> = parts.iter().map(|(_, _, text)| text.as_str()).collect();
+            Value::Text(texts.join(between))
+        };
+        vec![joined(""), joined(" ")]
     }
 
     /// Adds what comparisons of something calculated with a constant lead to.
