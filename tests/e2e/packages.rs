@@ -31,4 +31,26 @@ fn packages_install_into_empty_folders_and_run() {
         );
         eprintln!("{line}");
     }
+    // Without --publish, a release is only checked and printed.
+    let run = Command::new(root.join("scripts/release"))
+        .output()
+        .expect("the script runs");
+    let commands = String::from_utf8_lossy(&run.stdout);
+    let complaints = String::from_utf8_lossy(&run.stderr);
+    assert!(
+        !complaints.contains("not as they were made"),
+        "{complaints}"
+    );
+    for (package, command) in [
+        (".tgz", "npm publish"),
+        (".whl", "twine upload"),
+        (".deb", "gh release create"),
+    ] {
+        let is_made = |entry: std::io::Result<std::fs::DirEntry>| {
+            entry.is_ok_and(|entry| entry.file_name().to_string_lossy().ends_with(package))
+        };
+        let made = root.join("target/packages").read_dir().expect("a folder");
+        let is_told = commands.contains(command);
+        assert!(is_told || !made.into_iter().any(is_made), "{commands}");
+    }
 }
