@@ -100,8 +100,15 @@ fn set_body(candidate: &mut Candidate, body: Json) -> bool {
     };
     let is_set = action.gene.set_json("/body", &body);
     let mismatch = action.gene.check().err();
-    *breach = (mismatch.filter(|mismatch| mismatch.pointer.starts_with("/body")))
-        .map(|Mismatch { pointer, rule }| RuleViolation { pointer, rule });
+    let mismatch = mismatch.filter(|mismatch| mismatch.pointer.starts_with("/body"));
+    *breach = mismatch.map(|Mismatch { pointer, rule }| match body {
+        // With several content types, null is an alternative that fits none.
+        Json::Null => RuleViolation {
+            pointer: "/body".to_owned(),
+            rule: Rule::NotNull,
+        },
+        _ => RuleViolation { pointer, rule },
+    });
     is_set
 }
 

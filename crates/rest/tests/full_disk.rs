@@ -166,7 +166,7 @@ fn a_full_disk_that_rows_cannot_be_put_back_on_ends_the_run_with_what_it_has() {
     let lost = outcome.lost.expect("no row can be put back");
     assert!(lost.why.contains("is full; check the disk"), "{}", lost.why);
     // All but those of the candidate that was running.
-    assert!(outcome.calls >= 30, "{}", outcome.calls);
+    assert!(outcome.calls >= 10, "{}", outcome.calls);
     // No test is handed over that could not be run again; what was found is told.
     assert!(
         outcome.covered > 10 && outcome.unverified > 0,

@@ -27,6 +27,13 @@ impl Finish<'_> {
         if service.is_reset() {
             return false;
         }
+        let is_success = |status: &u16| (200..300).contains(status);
+        let operations = service.api.operations.iter().zip(self.statuses());
+        let creators: Vec<bool> = operations
+            .map(|(operation, statuses)| {
+                matches!(&*operation.method, "POST" | "PUT") && statuses.keys().any(is_success)
+            })
+            .collect();
         let mut other = candidate.clone();
         let mut is_changed = false;
         for step in &mut other.steps {
@@ -57,19 +64,24 @@ impl Finish<'_> {
                 }
             };
             let dependencies = self.problem.resources().dependencies(action.operation);
-            let is_name = |pointer: &str| {
+            // What no call was seen to create, nobody left behind.
+            let is_creatable = |pointer: &str| {
                 let stable = stable_pointer(pointer);
-                let mut known = dependencies.iter();
-                pointer.starts_with("/path/")
-                    || known.any(|dependency| stable_pointer(&dependency.pointer) == stable)
-                    || is_identifier(pointer)
+                let known = dependencies.iter();
+                let mut own =
+                    known.filter(|dependency| stable_pointer(&dependency.pointer) == stable);
+                own.any(|dependency| {
+                    let mut producers = dependency.producers.iter();
+                    producers.any(|producer| creators[producer.operation])
+                })
             };
             action.gene.walk(|place| {
                 let is_broken = breach
                     .as_ref()
                     .is_some_and(|breach| *breach.pointer == *place.pointer);
+                let is_text_of_path = place.pointer.starts_with("/path/") && place.text().is_some();
                 if !is_broken
-                    && is_name(place.pointer)
+                    && (is_text_of_path || is_creatable(place.pointer))
                     && let Some(text) = place.text_or_integer()
                     && !made.contains(&text)
                     && !service

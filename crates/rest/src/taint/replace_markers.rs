@@ -171,7 +171,7 @@ impl MarkerWords {
         // Mutations may have changed a marker or cut it short; a service that wants a text backwards was given it so.
         static MARKER: LazyLock<Regex> = LazyLock::new(|| {
             Regex::new(
-                r"_isobath_\d+_input|tupni_\d+_htabosi_|_?[is]{0,2}(?:isob|soba|obat)\w*_\d+_\w*|_?isobath\w*|_iso\w*",
+                r"_isobath_\d+_input|\w*_\d+_htabosi_|_?[is]{0,2}(?:isob|soba|obat)\w*_\d+_\w*|_?isobath\w*|_iso\w*",
             )
             .expect("a constant pattern")
         });
@@ -180,7 +180,7 @@ impl MarkerWords {
         }
         let replaced = MARKER.replace_all(text, |found: &regex::Captures<'_>| {
             let backwards = |text: &str| text.chars().rev().collect::<String>();
-            let mirrored = found[0].starts_with("tupni_");
+            let mirrored = found[0].ends_with("_htabosi_");
             let marker = if mirrored {
                 backwards(&found[0])
             } else {
@@ -210,6 +210,7 @@ mod tests {
         check("_isobath_7_input", Some("birch"));
         check("_isobath_7_inp", Some("dune"));
         check("tupni_7_htabosi_", Some("hcrib"));
+        check("pni_7_htabosi_", Some("enud"));
         check("isobatWh_19_ineut", Some("ember"));
         check("a soba_1", None);
         check("an island", None);
