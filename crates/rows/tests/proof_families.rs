@@ -38,6 +38,14 @@ fn status(sql: &str, dialect: DialectName) -> TargetStatus {
     run(&[target], setting, &config).statuses.remove(0)
 }
 
+fn infeasible(sql: &str) {
+    let status = status(sql, DialectName::Postgres);
+    assert!(
+        matches!(status, TargetStatus::Infeasible { .. }),
+        "{sql}: {status:?}"
+    );
+}
+
 /// Rows exist for each of these queries.
 fn not_infeasible(queries: &[&str]) {
     for sql in queries {
@@ -248,13 +256,6 @@ fn a_check_written_in_another_way_changes_nothing() {
 
 #[test]
 fn a_comparison_with_a_subquery_needs_a_value_of_it() {
-    let infeasible = |sql: &str| {
-        let status = status(sql, DialectName::Postgres);
-        assert!(
-            matches!(status, TargetStatus::Infeasible { .. }),
-            "{sql}: {status:?}"
-        );
-    };
     infeasible(
         "SELECT 1 FROM u LEFT JOIN v ON v.x = u.d WHERE v.x IS NULL \
          AND u.c < (SELECT MAX(z.y) FROM v z WHERE z.x = v.x)",
@@ -275,13 +276,6 @@ fn a_comparison_with_a_subquery_needs_a_value_of_it() {
 
 #[test]
 fn what_is_true_or_not_is_taken_apart() {
-    let infeasible = |sql: &str| {
-        let status = status(sql, DialectName::Postgres);
-        assert!(
-            matches!(status, TargetStatus::Infeasible { .. }),
-            "{sql}: {status:?}"
-        );
-    };
     infeasible(
         "SELECT 1 FROM t, u, v WHERE t.b = u.c AND u.c = v.x AND (t.b = u.c AND u.c = v.x AND t.b = v.x) IS NOT TRUE",
     );
@@ -311,13 +305,6 @@ fn several_patterns_are_met_by_one_text() {
 
 #[test]
 fn what_is_calculated_of_values_is_null_where_one_of_them_is() {
-    let infeasible = |sql: &str| {
-        let status = status(sql, DialectName::Postgres);
-        assert!(
-            matches!(status, TargetStatus::Infeasible { .. }),
-            "{sql}: {status:?}"
-        );
-    };
     infeasible("SELECT 1 FROM t WHERE t.a * (1 - t.b) IS NULL");
     infeasible("SELECT 1 FROM w WHERE SUBSTRING(w.k, 1, 2) IS NULL");
     infeasible(
