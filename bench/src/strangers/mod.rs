@@ -99,7 +99,8 @@ struct Bench<'a> {
 /// What a tool did to a service.
 struct Measured {
     reach: Reach,
-    causes: Option<usize>,
+    /// The distinct causes of server errors in the log of the service.
+    causes: Option<BTreeSet<String>>,
     lines: Option<f64>,
 }
 
@@ -119,8 +120,8 @@ impl Measured {
             peer.reach.succeeded,
         );
         check("pairs", self.reach.pairs, peer.reach.pairs);
-        if let (Some(own), Some(peer)) = (self.causes, peer.causes) {
-            check("server-error causes", own, peer);
+        if let (Some(own), Some(peer)) = (&self.causes, &peer.causes) {
+            check("server-error causes", own.len(), peer.len());
         }
         if let (Some(own), Some(peer)) = (self.lines, peer.lines) {
             thresholds.check(
@@ -161,15 +162,24 @@ impl Bench<'_> {
         } = measured.reach;
         let results = self.folder.join("results");
         fs::create_dir_all(&results)?;
-        let file = format!("{}-{}-pairs.txt", self.stranger.name, tool.to_lowercase());
-        fs::write(results.join(file), listing)?;
+        let write = |what: &str, listing: &str| {
+            let tool = tool.to_lowercase();
+            let file = format!("{}-{tool}-{what}.txt", self.stranger.name);
+            fs::write(results.join(file), listing)
+        };
+        write("pairs", listing)?;
+        if let Some(causes) = &measured.causes {
+            let causes: Vec<&str> = causes.iter().map(String::as_str).collect();
+            write("causes", &causes.join("\n"))?;
+        }
         println!(
             "{} | {tool} | {} | {called} of {n_operations} | {succeeded} | {pairs} | {server_errors} | {} | {} | {findings}",
             self.stranger.name,
             calls.len(),
             measured
                 .causes
-                .map_or("-".to_owned(), |causes| causes.to_string()),
+                .as_ref()
+                .map_or("-".to_owned(), |causes| causes.len().to_string()),
             measured
                 .lines
                 .map_or("-".to_owned(), |lines| format!("{lines:.1}")),
@@ -250,8 +260,7 @@ impl Bench<'_> {
         Ok(last.unwrap_or("-").trim_matches(['=', ' ']).to_owned())
     }
 
-    /// The distinct causes of server errors in the log of the service.
-    fn causes(&self) -> Result<Option<usize>, BenchError> {
+    fn causes(&self) -> Result<Option<BTreeSet<String>>, BenchError> {
         let (Some(log), Some(pattern)) = (&self.stranger.log, &self.stranger.error_pattern) else {
             return Ok(None);
         };
@@ -259,8 +268,9 @@ impl Bench<'_> {
         let log = fs::read(self.folder.join(log))?;
         let log = String::from_utf8_lossy(&log).into_owned();
         let causes = pattern.captures_iter(&log).filter_map(|found| found.get(1));
-        let causes: BTreeSet<String> = causes.map(|cause| without_values(cause.as_str())).collect();
-        Ok(Some(causes.len()))
+        Ok(Some(
+            causes.map(|cause| without_values(cause.as_str())).collect(),
+        ))
     }
 
     /// The covered lines in percent; none, with a message, when the command does not print a number.
