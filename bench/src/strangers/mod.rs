@@ -18,7 +18,6 @@ use std::thread;
 use std::time::Duration;
 
 use isobath_exec::http::{Client, ClientConfig, Request};
-use isobath_exec::process::free_port;
 use regex::Regex;
 use serde_json::Value;
 
@@ -27,8 +26,6 @@ use operations::{Operations, Reach};
 use recorder::Recorder;
 use setup::{Setup, Stranger};
 
-/// Services listen at the first free port from here on.
-const FIRST_PORT: u16 = 21_500;
 /// How often the coverage is asked for, once a second.
 const ATTEMPTS: usize = 20;
 /// How often the suite is run on the fresh service.
@@ -72,13 +69,13 @@ fn measure(plan: &Plan<'_>) -> Result<bool, BenchError> {
         if output.exists() {
             fs::remove_dir_all(&output)?;
         }
-        let own = bench.run_tool("Isobath", &mut |port| {
+        let own = bench.run_tool("Isobath", stranger.white_box, &mut |port| {
             bench.isobath(&program, port, &output)
         })?;
         let suite = bench.suite(&output.join("pytest"))?;
         if let Some(schemathesis) = &setup.schemathesis {
             let command = folder.join(schemathesis);
-            let peer = bench.run_tool("Schemathesis", &mut |port| {
+            let peer = bench.run_tool("Schemathesis", false, &mut |port| {
                 bench.schemathesis(&command, port)
             })?;
             own.compare(&peer, &stranger.name, &mut thresholds);
@@ -133,16 +130,21 @@ impl Measured {
 }
 
 impl Bench<'_> {
-    /// Starts the service afresh, lets a tool work on it, and prints what came of it.
+    /// Starts the service afresh, unless the tool does, lets the tool work on it, and prints what came of it.
     fn run_tool(
         &self,
         tool: &str,
+        is_started_by_tool: bool,
         work: &mut dyn FnMut(u16) -> Result<String, BenchError>,
     ) -> Result<Measured, BenchError> {
-        let port = free_port(FIRST_PORT)?;
-        let service = self.stranger.start(self.folder, port)?;
+        let port = self.stranger.port()?;
+        let mut service = Some(self.stranger.start(self.folder, port)?);
         let recorder = Recorder::start(port)?;
         let operations = Operations::read(self.stranger, self.folder, port)?;
+        if is_started_by_tool {
+            service = None;
+            self.stranger.prepare(self.folder)?;
+        }
         recorder.take();
         let findings = work(recorder.port)?;
         let calls = recorder.take();
@@ -293,7 +295,7 @@ impl Bench<'_> {
 
     /// Runs the suite several times on one freshly started service.
     fn suite(&self, tests: &Path) -> Result<SuiteRuns, BenchError> {
-        let port = free_port(FIRST_PORT)?;
+        let port = self.stranger.port()?;
         let service = self.stranger.start(self.folder, port)?;
         let mut runs = Vec::new();
         for _ in 0..SUITE_RUNS {
