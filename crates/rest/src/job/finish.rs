@@ -539,15 +539,20 @@ impl Finish<'_> {
         let Some(judge) = self.problem.db_oracle() else {
             return BTreeMap::new();
         };
+        let tested = tests.iter();
+        let tested = tested.flat_map(|test| {
+            let faults = test.faults.iter();
+            faults.map(|fault| (fault.clone(), test.candidate.rows.clone()))
+        });
+        // Nobody knows of a fault without a test whether it needs the rows of its candidate.
+        let untested = self.shown_by_search(tests).into_iter();
+        let untested = untested.map(|(fault, candidate)| (fault, candidate.rows));
         let mut needs_rows = BTreeMap::new();
-        for test in tests {
-            let tables = judge.tables_of_foreign_rows(&test.candidate.rows);
-            if tables.is_empty() {
-                continue;
-            }
-            let tables = tables.into_iter().collect::<Vec<_>>().join(", ");
-            for fault in &test.faults {
-                needs_rows.insert((fault.kind, fault.cause.clone()), tables.clone());
+        for (fault, rows) in tested.chain(untested) {
+            let tables = judge.tables_of_foreign_rows(&rows);
+            if !tables.is_empty() {
+                let tables = tables.into_iter().collect::<Vec<_>>().join(", ");
+                needs_rows.insert((fault.kind, fault.cause), tables);
             }
         }
         needs_rows
@@ -567,7 +572,7 @@ impl Finish<'_> {
                 };
                 let (mut fault, test) = (fault.clone(), tests.iter().position(shows));
                 if let Some(test) = test {
-                    fault.note_calls(&self.problem.api, &tests[test].exchanges);
+                    fault.note_calls(&tests[test].exchanges);
                 }
                 (fault, test)
             })
