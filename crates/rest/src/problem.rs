@@ -345,6 +345,9 @@ impl RestProblem {
         if let Some(seeder) = &mut self.seeder {
             seeder.register(&mut candidate, rng);
         }
+        if let Some(oracle) = &self.rows {
+            oracle.put_hashes(&mut candidate.rows);
+        }
         candidate
     }
 
