@@ -322,8 +322,13 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         if let Event::Covered { target, .. } = event {
             lock(&covering).insert(target.clone());
         }
-        lock(&writing).on(event);
-        lock(&showing).on(event);
+        let mut writing = lock(&writing);
+        writing.on(event);
+        let mut showing = lock(&showing);
+        showing.on(event);
+        for warning in [journal.warning(), writing.warning()].into_iter().flatten() {
+            showing.warn(&warning);
+        }
     });
     lock(&view).end();
     snapshot::forget(folder.path());
