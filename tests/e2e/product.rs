@@ -362,7 +362,7 @@ fn a_program_without_its_checkout_runs_the_jobs_on_sql_and_says_what_the_demo_ne
         let said = text(&demo.stdout) + &text(&demo.stderr);
         assert_eq!(demo.status.code(), Some(0), "{said}");
         assert!(folder.path().join(report).is_file(), "{said}");
-        assert!(said.contains("next: isobath "), "{said}");
+        assert!(said.contains("then, on your own: isobath "), "{said}");
     }
     let demo = run(&["demo"]);
     assert_eq!(demo.status.code(), Some(2));
