@@ -16,6 +16,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::feedback::CodeTargets;
 use crate::first_pass::FirstPass;
 use crate::hints::Hints;
+use crate::latency::Latencies;
 use crate::openapi::{Api, Operation, PathPiece};
 use crate::oracle::Oracle;
 use crate::pool::ValuePool;
@@ -87,6 +88,7 @@ pub struct RestProblem {
     pub(crate) first_pass: FirstPass,
     /// Operations that end the session or the service for everybody.
     pub(crate) disruption: Disruption,
+    pub(crate) latencies: Latencies,
     oracle: Oracle,
     targets: Targets,
     faults: Vec<Fault>,
@@ -110,7 +112,8 @@ impl RestProblem {
         let first_pass = FirstPass::new(&api, &resources, is_avoided);
         let statuses = vec![BTreeMap::new(); api.operations.len()];
         let successful_prefixes = vec![Vec::new(); api.operations.len()];
-        let access = AccessTable::new(api.operations.len(), n_users);
+        let n_operations = api.operations.len();
+        let access = AccessTable::new(n_operations, n_users);
         Self {
             api,
             resources,
@@ -122,6 +125,7 @@ impl RestProblem {
             successful_prefixes,
             first_pass,
             disruption,
+            latencies: Latencies::of(n_operations, false),
             oracle,
             targets: Targets::default(),
             faults: Vec::new(),
@@ -141,6 +145,13 @@ impl RestProblem {
     pub fn with_code(mut self, code: CodeTargets) -> Self {
         self.code = code.silent(!self.sampling.techniques.steering);
         self.taint.enable(self.sampling.techniques);
+        self
+    }
+
+    /// Chooses slow operations less often, for a budget of time.
+    #[must_use]
+    pub fn with_latencies(mut self) -> Self {
+        self.latencies = Latencies::of(self.api.operations.len(), true);
         self
     }
 
@@ -267,6 +278,11 @@ impl RestProblem {
         target
     }
 
+    fn is_known(&self, fault: &Fault) -> bool {
+        let mut known = self.faults.iter();
+        known.any(|known| known.identity() == fault.identity())
+    }
+
     /// Replaces what is known of a fault by what a later run showed of it.
     pub(crate) fn correct_fault(&mut self, fault: &Fault) {
         let mut known = self.faults.iter_mut();
@@ -302,7 +318,7 @@ impl RestProblem {
     #[must_use]
     pub fn judge(&self, candidate: &Candidate, exchanges: &[Exchange]) -> Vec<Fault> {
         let mut faults = Vec::new();
-        for exchange in exchanges {
+        for (at, exchange) in exchanges.iter().enumerate() {
             let step = candidate.steps.iter().find(|step| step.id == exchange.step);
             let breach = step.and_then(|step| match &step.kind {
                 StepKind::Call { breach, .. } => breach.as_ref(),
@@ -310,11 +326,15 @@ impl RestProblem {
             });
             let judged = self.oracle.judge(&self.api, exchange, breach);
             let is_passed_on = is_passed_on(exchange);
-            faults.extend(
-                judged
-                    .into_iter()
-                    .filter(|fault| fault.kind != FaultKind::ServerError || !is_passed_on),
-            );
+            let judged = judged
+                .into_iter()
+                .filter(|fault| fault.kind != FaultKind::ServerError || !is_passed_on);
+            faults.extend(judged.map(|mut fault| {
+                if !self.is_known(&fault) {
+                    fault.note_calls(&exchanges[..=at]);
+                }
+                fault
+            }));
         }
         faults.extend(self.judge_rows(exchanges));
         faults
@@ -324,6 +344,9 @@ impl RestProblem {
     fn register(&mut self, mut candidate: Candidate, rng: &mut Rng) -> Candidate {
         if let Some(seeder) = &mut self.seeder {
             seeder.register(&mut candidate, rng);
+        }
+        if let Some(oracle) = &self.rows {
+            oracle.put_hashes(&mut candidate.rows);
         }
         candidate
     }
@@ -370,6 +393,7 @@ impl RestProblem {
             return;
         };
         let (operation, input) = (action.operation, &action.gene);
+        self.latencies.note(operation, exchange.call.elapsed);
         // Who was never let in here is not refused because of what others called.
         let worked = !self.successful_prefixes[operation].is_empty()
             && self.access.was_let_in(operation, step.user);
@@ -548,9 +572,8 @@ impl Problem for RestProblem {
             seeder.note(candidate, &exchanges);
         }
         for mut fault in self.judge(candidate, &exchanges) {
-            let mut known = self.faults.iter();
-            if !known.any(|known| known.identity() == fault.identity()) {
-                fault.note_calls(&self.api, &exchanges);
+            if fault.calls.is_empty() && !self.is_known(&fault) {
+                fault.note_calls(&exchanges);
             }
             if fault.kind == FaultKind::ServiceDied {
                 self.note_crash(&fault, candidate);
@@ -590,6 +613,10 @@ impl Problem for RestProblem {
 
     fn size(&self, candidate: &Candidate) -> usize {
         candidate.size()
+    }
+
+    fn relative_cost(&self, candidate: &Candidate) -> f64 {
+        self.latencies.slowness_of(candidate)
     }
 
     fn without(&self, candidate: &Candidate, part: usize) -> Option<Candidate> {

@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use isobath_search::{Archive, MinimizedSuite, Problem, TargetId, minimize};
 
 use super::event::{EventReporter, Stage};
 use super::readable::{ObservedRequirement, Requirement};
-use super::shares::{has_time, used, verification_share};
+use super::shares::{Pace, has_time, used, verification_share};
 use super::unique::learn_unique_texts;
 use super::{Config, Test};
 use crate::caller::{Caller, ServiceLost};
@@ -18,13 +19,14 @@ use crate::exchange::Exchange;
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Finding;
 use crate::problem::RestProblem;
+use crate::session::Session;
 use crate::target::Target;
 
 /// The share of the budget at which the minimizing ends at the latest, and the most that all may use.
 const MINIMIZING_ENDS: f64 = 0.97;
 pub(super) const ALL_ENDS: f64 = 1.0;
-/// How much longer a call takes in the test runner, which starts first, than here.
-const RUNNER_FACTOR: f64 = 2.0;
+/// How much longer a call takes in the test runner, which starts first and runs the suite twice, than here.
+const RUNNER_FACTOR: f64 = 2.5;
 /// How much of what is left after the search is kept for tests that show no fault, at most.
 const SHARE_OF_OTHER_TESTS: f64 = 0.6;
 /// The most of the budget that is used to learn which texts must be unique, after the search.
@@ -40,6 +42,7 @@ pub(super) struct Finish<'a> {
     pub(super) config: &'a Config,
     pub(super) reporter: &'a RefCell<EventReporter>,
     pub(super) calls: u64,
+    pub(super) pace: Pace,
     /// Calls that are still needed to verify the tests at hand.
     pub(super) reserved_calls: usize,
     /// Calls of the tests that are kept.
@@ -77,14 +80,19 @@ impl Finish<'_> {
         statuses
     }
 
+    /// The share of the budget that a call uses now.
+    fn per_call(&self) -> f64 {
+        self.pace
+            .per_call(self.calls, used(self.config, self.calls))
+    }
+
     fn reserve(&self) -> f64 {
-        verification_share(&self.problem, &self.archive, self.config, self.calls)
+        verification_share(&self.problem, &self.archive, self.config, self.per_call())
     }
 
     /// Whether a test may be improved without taking the time in which the others are verified.
     pub(super) fn has_time_to_improve(&self) -> bool {
-        let each = used(self.config, self.calls) / self.calls.max(1) as f64;
-        let end = ALL_ENDS - self.reserved_calls as f64 * each;
+        let end = ALL_ENDS - self.reserved_calls as f64 * self.per_call();
         self.lost.is_none() && has_time(self.config, self.calls, end)
     }
 
@@ -97,8 +105,22 @@ impl Finish<'_> {
 
     /// The share of the time that the test runner is expected to need for the tests that are kept.
     fn check_share(&self) -> f64 {
-        let per_call = (self.config.elapsed)() / self.calls.max(1) as f64;
-        per_call * RUNNER_FACTOR * self.kept_calls as f64
+        // Only time is used by the test runner.
+        if self.config.calls.is_some() {
+            return 0.0;
+        }
+        self.per_call() * RUNNER_FACTOR * self.kept_calls as f64
+    }
+
+    /// The log-ins of a test, as calls of the usual length: in the test runner each test has its own, and they may take
+    /// longer than all else.
+    fn calls_of_logins(&self, exchanges: &[Exchange]) -> u64 {
+        let users: BTreeSet<usize> = exchanges.iter().filter_map(|one| one.user).collect();
+        let sessions = &self.caller.service().sessions;
+        let sessions = users.into_iter().filter_map(|user| sessions.get(user));
+        let time: Duration = sessions.map(Session::login_time).sum();
+        let usual = self.problem.latencies.mean_call().as_secs_f64();
+        (time.as_secs_f64() / usual.max(1e-3)).round() as u64
     }
 
     /// Records faults.
@@ -124,6 +146,7 @@ impl Finish<'_> {
             Ok(exchanges) => {
                 self.calls += exchanges.len() as u64;
                 let used = used(self.config, self.calls);
+                self.pace.note(self.calls, used);
                 let mut reporter = self.reporter.borrow_mut();
                 reporter.add_calls(exchanges.len() as u64, used);
                 Some(exchanges)
@@ -154,7 +177,7 @@ impl Finish<'_> {
         let mut tests: Vec<Test> = Vec::new();
         self.reporter.borrow_mut().stage(Stage::Verify);
         // Faults are not shortened at the cost of all other tests.
-        let each = used(self.config, self.calls) / self.calls.max(1) as f64;
+        let each = self.per_call();
         let left = (ALL_ENDS - used(self.config, self.calls)).max(0.0);
         let for_others = self.reserve().min(left * SHARE_OF_OTHER_TESTS);
         self.reserved_calls = (for_others / each.max(f64::MIN_POSITIVE)) as usize;
@@ -514,7 +537,7 @@ impl Finish<'_> {
             return None;
         }
         candidate.retain_used_mock_responses(exchanges.iter().chain(&again));
-        self.kept_calls += exchanges.len() as u64;
+        self.kept_calls += exchanges.len() as u64 + self.calls_of_logins(&exchanges);
         Some(Test {
             candidate,
             exchanges,
@@ -529,15 +552,20 @@ impl Finish<'_> {
         let Some(judge) = self.problem.db_oracle() else {
             return BTreeMap::new();
         };
+        let tested = tests.iter();
+        let tested = tested.flat_map(|test| {
+            let faults = test.faults.iter();
+            faults.map(|fault| (fault.clone(), test.candidate.rows.clone()))
+        });
+        // Nobody knows of a fault without a test whether it needs the rows of its candidate.
+        let untested = self.shown_by_search(tests).into_iter();
+        let untested = untested.map(|(fault, candidate)| (fault, candidate.rows));
         let mut needs_rows = BTreeMap::new();
-        for test in tests {
-            let tables = judge.tables_of_foreign_rows(&test.candidate.rows);
-            if tables.is_empty() {
-                continue;
-            }
-            let tables = tables.into_iter().collect::<Vec<_>>().join(", ");
-            for fault in &test.faults {
-                needs_rows.insert((fault.kind, fault.cause.clone()), tables.clone());
+        for (fault, rows) in tested.chain(untested) {
+            let tables = judge.tables_of_foreign_rows(&rows);
+            if !tables.is_empty() {
+                let tables = tables.into_iter().collect::<Vec<_>>().join(", ");
+                needs_rows.insert((fault.kind, fault.cause), tables);
             }
         }
         needs_rows
@@ -557,7 +585,7 @@ impl Finish<'_> {
                 };
                 let (mut fault, test) = (fault.clone(), tests.iter().position(shows));
                 if let Some(test) = test {
-                    fault.note_calls(&self.problem.api, &tests[test].exchanges);
+                    fault.note_calls(&tests[test].exchanges);
                 }
                 (fault, test)
             })
