@@ -9,6 +9,7 @@ mod coverage;
 mod cpu;
 mod database;
 mod effect;
+mod faults;
 mod foo;
 mod http;
 mod jvm;
@@ -71,6 +72,17 @@ fn main() -> ExitCode {
         ["foo", seeds] => foo::table(seeds.parse().unwrap_or(10)),
         ["marina", binary] => marina::table(Path::new(binary), "60s", 5),
         ["marina", binary, budget] => marina::table(Path::new(binary), budget, 5),
+        ["faults", binary, numbers @ ..] => {
+            let number = |at: usize, usual| {
+                let word = numbers.get(at).and_then(|word| word.parse().ok());
+                word.unwrap_or(usual)
+            };
+            faults::table(&faults::Plan {
+                binary: Path::new(binary),
+                calls: number(0, 160),
+                kills: number(1, 20),
+            })
+        }
         ["query", folder, options @ ..] => query::measure(Path::new(folder), options),
         ["proofs", options @ ..] => proofs::table(options),
         ["analytics", folder] => analytics::table(Path::new(folder), false),
@@ -164,6 +176,7 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench tap");
             eprintln!("       isobath-bench foo [SEEDS]");
             eprintln!("       isobath-bench marina BINARY [BUDGET]");
+            eprintln!("       isobath-bench faults BINARY [CALLS] [KILLS]");
             eprintln!("       isobath-bench openapi FOLDER [BINARY]");
             eprintln!("       isobath-bench rest FOLDER BINARY");
             eprintln!("       isobath-bench query-eval FOLDER");

@@ -9,7 +9,7 @@ fn main() {
     let manifest = variable("CARGO_MANIFEST_DIR").expect("cargo sets it");
     let out = variable("OUT_DIR").expect("cargo sets it");
     let drivers = manifest.join("../../drivers");
-    let mut code = sources(&drivers.join("jvm"), &["src/main", "pom.xml"]);
+    let mut code = sources(&drivers.join("jvm"), &["src/main", "build"]);
     code.push_str("\npub(super) const JAR: Option<&[u8]> = ");
     match variable("ISOBATH_AGENT_JAR").filter(|jar| !jar.as_os_str().is_empty()) {
         None => code.push_str("None;\n"),

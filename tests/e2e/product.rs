@@ -3,7 +3,10 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use marina::Faults;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 fn isobath(folder: &Path, arguments: &[&str]) -> Output {
@@ -280,12 +283,109 @@ fn secrets_are_in_no_output_and_suites_find_them_in_the_environment() {
     );
 }
 
+/// Checks that a secret is neither in files nor in a text: as it is, in Base64, in a URL, in JSON or in HTML.
+fn found_nowhere(folder: &Path, said: &str, secret: &str) {
+    let url = utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string();
+    let form = url.replace("%20", "+");
+    let json = Value::from(secret).to_string();
+    let html = secret.replace('&', "&amp;").replace('"', "&quot;");
+    // Behind names of any length; the first and the last characters depend on the neighbors.
+    let shifted = ["", "a", "ab"].map(|name| {
+        let text = BASE64_STANDARD.encode(format!("{name}{secret}"));
+        text[4..text.len() - 4].to_owned()
+    });
+    let url_safe = shifted
+        .clone()
+        .map(|text| text.replace('+', "-").replace('/', "_"));
+    let plain = [
+        secret.to_owned(),
+        url,
+        form,
+        json[1..json.len() - 1].to_owned(),
+        html,
+    ];
+    for spelled in plain.into_iter().chain(shifted).chain(url_safe) {
+        assert!(!said.contains(&spelled), "{spelled}: {said}");
+        assert_eq!(holding(folder, &spelled), Vec::<String>::new(), "{spelled}");
+    }
+}
+
+#[test]
+fn secrets_of_every_input_are_found_nowhere() {
+    let gossip = isobath_suts::gossip::gossip();
+    let document = format!("{}/openapi.json", gossip.url);
+    let folder = tempfile::tempdir().expect("a folder");
+    let put =
+        |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("a file");
+    // They lie outside of what is searched.
+    let inputs = tempfile::tempdir().expect("a folder");
+    let secret = "planted:token/47+11";
+    let auth = inputs.path().join("auth.yaml");
+    let user = format!(
+        "auth:\n  - name: ada\n    fixedHeaders:\n      - name: X-Door\n        value: {secret}\n"
+    );
+    std::fs::write(&auth, user).expect("a file");
+    put("shop.sql", "CREATE TABLE a (id INT PRIMARY KEY);\n");
+    put("a.sql", "SELECT id FROM a WHERE id > 3;\n");
+    put("isobath.toml", "[rest]\nheader = ['X-Door: ${PLANTED}']\n");
+    // Nobody listens there.
+    let password = utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string();
+    let database = format!("postgres://someone:{password}@127.0.0.1:1/db");
+    let auth = auth.display().to_string();
+    let rest = [
+        "rest", &document, "--budget", "60calls", "--no-run", "--out", "out",
+    ];
+    let runs: [&[&str]; 6] = [
+        &rest,
+        &[&rest[..], &["--auth", &auth]].concat(),
+        &[&rest[..], &["--db", &database]].concat(),
+        &["schema", "--db", &database],
+        &[
+            "schema",
+            "shop.sql",
+            "--engine",
+            "postgres",
+            "--test-db",
+            &database,
+            "--out",
+            "schema",
+        ],
+        &[
+            "query",
+            "a.sql",
+            "--schema",
+            "shop.sql",
+            "--engine",
+            "postgres",
+            "--test-db",
+            &database,
+            "--out",
+            "query",
+        ],
+    ];
+    for words in runs {
+        let out = Command::new(env!("CARGO_BIN_EXE_isobath"))
+            .args(words)
+            .current_dir(folder.path())
+            .env("NO_COLOR", "1")
+            .env("PLANTED", secret)
+            .output()
+            .expect("the binary runs");
+        let said = text(&out.stdout) + &text(&out.stderr);
+        // The jobs ran, or say that there is no database.
+        let code = out.status.code();
+        assert!(matches!(code, Some(1 | 3)), "{words:?}: {code:?} {said}");
+        found_nowhere(folder.path(), &said, secret);
+    }
+}
+
 #[test]
 fn secrets_that_a_service_repeats_are_in_no_output_either() {
     let gossip = isobath_suts::gossip::gossip();
     let document = format!("{}/openapi.json", gossip.url);
     let folder = tempfile::tempdir().expect("a folder");
-    let header = format!("{}: planted-token-4711", isobath_suts::gossip::DOOR);
+    let secret = "planted/token+47&11 \"pl\"";
+    let header = format!("{}: {secret}", isobath_suts::gossip::DOOR);
     let out = isobath(
         folder.path(),
         &[
@@ -305,10 +405,11 @@ fn secrets_that_a_service_repeats_are_in_no_output_either() {
     let said = text(&out.stdout) + &text(&out.stderr);
     assert_eq!(out.status.code(), Some(1), "{said}");
     // Names of tests and root causes are made of parts of messages.
-    for part in ["planted", "4711"] {
+    for part in ["planted", "47&11"] {
         assert!(!said.contains(part), "{said}");
         assert_eq!(holding(folder.path(), part), Vec::<String>::new());
     }
+    found_nowhere(folder.path(), &said, secret);
     for name in [
         "plan.json",
         "events.ndjson",
@@ -362,7 +463,7 @@ fn a_program_without_its_checkout_runs_the_jobs_on_sql_and_says_what_the_demo_ne
         let said = text(&demo.stdout) + &text(&demo.stderr);
         assert_eq!(demo.status.code(), Some(0), "{said}");
         assert!(folder.path().join(report).is_file(), "{said}");
-        assert!(said.contains("next: isobath "), "{said}");
+        assert!(said.contains("then, on your own: isobath "), "{said}");
     }
     let demo = run(&["demo"]);
     assert_eq!(demo.status.code(), Some(2));

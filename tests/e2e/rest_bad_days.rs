@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
+use isobath_suts::disturbed::{self, Disturbance};
 use marina::Faults;
 use serde_json::Value;
 
@@ -310,6 +311,32 @@ fn what_happened_before_a_kill_is_in_the_events() {
     assert!(whole.len() >= 99, "{}", whole.len());
     assert_eq!(whole[0]["event"], "started");
     assert!(whole.iter().any(|event| event["event"] == "covered"));
+}
+
+/// The quick part of `isobath-bench faults`.
+#[test]
+fn disturbed_responses_end_no_run() {
+    for kind in Disturbance::ALL {
+        let marina = marina::start(Faults::none()).expect("a free port");
+        let address = marina.url().trim_start_matches("http://").parse();
+        let proxy = disturbed::start(address.expect("an address"), kind, 4);
+        let folder = Folder::new();
+        let out = folder.0.path().join("out").display().to_string();
+        let document = format!("{}/openapi.yaml", proxy.url);
+        let reset = ["--url", &proxy.url, "--reset", "POST /reset", "--no-run"];
+        let bounds = ["--budget", "40calls", "--timeout", "0.2", "--out", &out];
+        let run = isobath(&[&[&*document], &reset[..], &bounds[..]].concat());
+        let code = run.status.code();
+        assert!(
+            matches!(code, Some(0 | 1 | 3)),
+            "{kind:?}: {code:?} {}",
+            said(&run)
+        );
+        let report = std::fs::read_to_string(folder.0.path().join("out/report.json"));
+        let report: Value = serde_json::from_str(&report.expect("a report")).expect("JSON");
+        assert!(report["calls"].as_u64() > Some(0), "{kind:?}");
+        assert!(proxy.count() > 3, "{kind:?}: {} faults", proxy.count());
+    }
 }
 
 #[test]

@@ -45,10 +45,17 @@ impl Served {
         let folder = tempfile::tempdir().expect("a folder");
         let run = |name: &str| folder.path().join(name);
         let first = [("one", "panicked at <script>"), ("two", "out of berths")];
-        put_run(&run("monday/rest"), "2026-11-16T08:00:00Z", 100, &first);
+        put_run(&run("monday/rest"), "2020-11-16T08:00:00Z", 100, &first);
         let second = [("two", "out of berths"), ("three", "division by zero")];
-        put_run(&run("tuesday/rest"), "2026-11-17T08:00:00Z", 150, &second);
+        put_run(&run("tuesday/rest"), "2020-11-17T08:00:00Z", 150, &second);
         std::fs::write(folder.path().join("secret.txt"), "secret").expect("a file");
+        // The newest run is of another job.
+        let demo = Command::new(env!("CARGO_BIN_EXE_isobath"))
+            .args(["demo", "--query", "--out", "queries"])
+            .current_dir(folder.path())
+            .output()
+            .expect("the binary runs");
+        assert!(demo.status.success(), "{demo:?}");
         let mut process = Command::new(env!("CARGO_BIN_EXE_isobath"))
             .args(["serve", "--port", "0"])
             .arg(folder.path())
@@ -58,7 +65,7 @@ impl Served {
         let mut line = String::new();
         let stdout = process.stdout.take().expect("a pipe");
         BufReader::new(stdout).read_line(&mut line).expect("a line");
-        assert!(line.starts_with("2 reports"), "{line}");
+        assert!(line.starts_with("3 reports"), "{line}");
         let address = line.split("http://").nth(1).expect("an address");
         let address = address.split(' ').next().expect("an address").to_owned();
         Self {
@@ -158,7 +165,7 @@ fn shown(served: &Served, query: &str) -> Option<String> {
 #[test]
 fn the_page_shows_trends_differences_and_findings() {
     let served = Served::start();
-    let Some(dom) = shown(&served, "") else {
+    let Some(dom) = shown(&served, "?to=tuesday/rest") else {
         return;
     };
     assert!(
@@ -171,6 +178,9 @@ fn the_page_shows_trends_differences_and_findings() {
         dom.contains("panicked at &lt;script&gt;"),
         "texts stay texts: {dom}"
     );
+    let newest = shown(&served, "").expect("a page");
+    assert!(newest.contains("There is only one run."), "{newest}");
+    assert!(newest.contains(">queries</a>"), "{newest}");
     let back = shown(&served, "?from=tuesday/rest&to=monday/rest&search=zero").expect("a page");
     assert!(back.contains("Targets: 75 % → 50 %"), "{back}");
     assert!(back.contains("1 of 3 findings"), "{back}");

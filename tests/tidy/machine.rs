@@ -12,9 +12,10 @@ const PATH: &str = r#"(?:^|[\s"'`=(\[:,])/(work|root|home|opt|Users|mnt)/([\w.-]
 /// Hosts that serve packages, by their names.
 const HOST: &str = r"(?i)https?://([\w.-]*(?:artifactory|nexus|jfrog|registry|mirror|pypi|npm|crates|maven|proxy)[\w.-]*)";
 
-const PUBLIC_HOSTS: [&str; 4] = [
+const PUBLIC_HOSTS: [&str; 5] = [
     "crates.io",
     "maven.apache.org",
+    "repo1.maven.org",
     "pypi.org",
     "registry.npmjs.org",
 ];

@@ -4,6 +4,7 @@
 //! is found. Generated pages are checked where they are generated: `crates/cli/src/manual.rs`.
 
 mod architecture;
+mod dependencies;
 mod front_page;
 mod licenses;
 mod machine;

@@ -128,7 +128,7 @@ fn show_sql(args: &DemoArgs, terminal: &Terminal) -> Result<Exit, String> {
         schema::run(&line.schema)
     };
     if matches!(exit, Exit::Clean | Exit::Findings) {
-        terminal.say(Tone::Good, &format!("next: {next}"));
+        terminal.say(Tone::Good, &format!("then, on your own: {next}"));
         return Ok(Exit::Clean);
     }
     Ok(exit)

@@ -60,17 +60,18 @@ pub(crate) fn open(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// These values are not to be seen in the file.
+/// These values are not to be seen in any output, however they are spelled.
 pub(crate) fn hide<'s>(secrets: impl IntoIterator<Item = &'s str>) {
     let mut log = log();
     let Some(log) = log.as_mut() else {
         return;
     };
     let secrets = secrets.into_iter().filter(|value| value.len() >= SHORTEST);
-    log.secrets.extend(secrets.map(str::to_owned));
+    log.secrets.extend(secrets.flat_map(redact::spellings));
     // The longest first: one may be a part of another.
     log.secrets
         .sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    log.secrets.dedup();
 }
 
 /// Allows secrets in output files (--inline-secrets).
@@ -80,7 +81,7 @@ pub(crate) fn allow_in_files() {
     }
 }
 
-/// A text for a file of the run. Whatever way a secret took to get here, it does not get further.
+/// A text for a file of the run or for the terminal. Whatever way a secret took to get here, it does not get further.
 pub(crate) fn redacted(text: &str) -> Cow<'_, str> {
     let log = log();
     let mut text = Cow::Borrowed(text);

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use isobath_emit::RunReport;
 use isobath_emit::findings::RestReport;
+use isobath_emit::report::RunReport;
+use isobath_emit::report::query::{QueryReport, StatusView};
 use serde_json::{Value as Json, json};
 
 /// Levels of folders below the root.
@@ -68,6 +69,8 @@ fn read(root: &Path, folder: &Path) -> Option<Run> {
         of_rest(&RestReport::from_json(&text).ok()?, &name, written)
     } else if shape.get("totals").is_some() {
         of_schema(&RunReport::from_json(&text).ok()?, &name, written)
+    } else if shape.get("queries").is_some() {
+        of_query(&QueryReport::from_json(&text).ok()?, &name, written)
     } else {
         return None;
     };
@@ -115,24 +118,10 @@ fn of_rest(report: &RestReport, name: &str, written: Option<String>) -> (String,
 fn of_schema(report: &RunReport, name: &str, written: Option<String>) -> (String, Json, Vec<Json>) {
     let totals = &report.totals;
     let started = written.unwrap_or_default();
-    let design = report
+    let findings: Vec<Json> = report
         .findings
         .iter()
-        .map(|finding| (&finding.kind, &finding.table, finding.explanation.clone()));
-    let findings: Vec<Json> = design
-        .map(|(kind, table, message)| {
-            json!({
-                "id": format!("{kind} {table} {message}"),
-                "code": kind,
-                "severity": "note",
-                "subject": table,
-                "message": message,
-                "details": [],
-                "test": null,
-                "known": null,
-                "reproduce": "",
-            })
-        })
+        .map(|finding| sql_finding(&finding.kind, "note", &finding.table, &finding.explanation))
         .collect();
     let overview = json!({
         "job": "schema",
@@ -149,4 +138,72 @@ fn of_schema(report: &RunReport, name: &str, written: Option<String>) -> (String
         "seed": report.seed,
     });
     (started, overview, findings)
+}
+
+/// The run of a query job. Its findings are what the engine disagrees about, queries that were not read, and open targets.
+fn of_query(
+    report: &QueryReport,
+    name: &str,
+    written: Option<String>,
+) -> (String, Json, Vec<Json>) {
+    let started = written.unwrap_or_default();
+    let counts = report.counts();
+    let disagreements = report.disagreements.iter();
+    let mut findings: Vec<Json> = disagreements
+        .map(|message| sql_finding("engine-disagreement", "error", &report.engine, message))
+        .collect();
+    findings.extend(
+        report
+            .unreadable
+            .iter()
+            .map(|query| sql_finding("query-not-read", "warning", &query.id, &query.why)),
+    );
+    for query in &report.queries {
+        let targets = query.clauses.iter().flat_map(|clause| &clause.targets);
+        findings.extend(targets.filter_map(|target| {
+            let StatusView::Uncovered { why } = &target.verdict else {
+                return None;
+            };
+            let message = match &*target.description {
+                "" => &target.sql,
+                description => description,
+            };
+            let message = match &**why {
+                "" => message.to_owned(),
+                why => format!("{message}: {why}"),
+            };
+            Some(sql_finding("target-open", "note", &query.id, &message))
+        }));
+    }
+    let overview = json!({
+        "job": "query",
+        "name": name,
+        "subject": report.name,
+        "started": started,
+        "seconds": report.millis / 1000.0,
+        // What is infeasible cannot be covered.
+        "covered": [counts.covered, counts.targets - counts.infeasible],
+        "lines": null,
+        "branches": null,
+        "calls": null,
+        "tests": report.queries.iter().map(|query| query.fixtures.len()).sum::<usize>(),
+        "findings": findings.len(),
+        "seed": report.seed,
+    });
+    (started, overview, findings)
+}
+
+/// A finding of the schema job or the query job.
+fn sql_finding(code: &str, severity: &str, subject: &str, message: &str) -> Json {
+    json!({
+        "id": format!("{code} {subject} {message}"),
+        "code": code,
+        "severity": severity,
+        "subject": subject,
+        "message": message,
+        "details": [],
+        "test": null,
+        "known": null,
+        "reproduce": "",
+    })
 }

@@ -69,7 +69,7 @@ impl Terminal {
     /// A line of the result that is printed even with --quiet.
     pub(crate) fn insist(&self, tone: Tone, line: &str) {
         log::line(line);
-        let line = self.painted(tone, line);
+        let line = self.painted(tone, &log::redacted(line));
         if self.json {
             let _ = writeln!(std::io::stderr(), "{line}");
         } else {
@@ -80,12 +80,13 @@ impl Terminal {
     /// An error; printed even with --quiet.
     pub(crate) fn complain(&self, line: &str) {
         log::line(line);
-        let _ = writeln!(std::io::stderr(), "{}", self.painted(Tone::Bad, line));
+        let line = self.painted(Tone::Bad, &log::redacted(line));
+        let _ = writeln!(std::io::stderr(), "{line}");
     }
 
     /// One JSON object on a line of its own.
     pub(crate) fn object(&self, json: &str) {
-        let _ = writeln!(std::io::stdout(), "{json}");
+        let _ = writeln!(std::io::stdout(), "{}", log::redacted(json));
     }
 
     fn painted(&self, tone: Tone, line: &str) -> String {
@@ -225,7 +226,7 @@ pub(crate) fn excerpt(
 
 /// How far a run is, on standard error.
 pub(crate) fn note(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", log::redacted(line));
 }
 
 /// Prints an internal error with instructions for a bug report.

@@ -83,7 +83,7 @@ pub use mutate::Mutation;
 pub use number::{FloatDomain, IntegerDomain};
 pub use pattern::{Pattern, PatternDomain, PatternError};
 pub use print::plain;
-pub use read::same;
+pub use read::{Distinct, same};
 pub use rule::{Mismatch, Rule, push_segment};
 pub use specialization::{Specialization, SpecializationModel, taint_marker, taint_marker_number};
 pub use text::TextDomain;

@@ -1,5 +1,6 @@
 //! Reads values from JSON and plain text, and reports the violated rule.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Number, Value as Json};
@@ -216,9 +217,97 @@ pub fn same(a: &Json, b: &Json) -> bool {
     }
 }
 
+/// Values by what they are, without comparing each with all others.
+#[derive(Debug, Default)]
+pub struct Distinct<'a> {
+    by_digest: BTreeMap<String, Vec<&'a Json>>,
+}
+
+impl<'a> Distinct<'a> {
+    /// Adds a value; false if one that is the [`same`] is there already.
+    pub fn insert(&mut self, value: &'a Json) -> bool {
+        let is_new = !self.contains(value);
+        if is_new {
+            let known = self.by_digest.entry(digest(value)).or_default();
+            known.push(value);
+        }
+        is_new
+    }
+
+    /// Whether a value that is the [`same`] is there.
+    #[must_use]
+    pub fn contains(&self, value: &Json) -> bool {
+        let known = self.by_digest.get(&digest(value));
+        known.is_some_and(|known| known.iter().any(|other| same(other, value)))
+    }
+}
+
+impl<'a> FromIterator<&'a Json> for Distinct<'a> {
+    fn from_iter<I: IntoIterator<Item = &'a Json>>(values: I) -> Self {
+        let mut distinct = Self::default();
+        for value in values {
+            distinct.insert(value);
+        }
+        distinct
+    }
+}
+
+/// A text that is equal for values that are the [`same`], and hardly ever for others.
+fn digest(value: &Json) -> String {
+    match value {
+        // Zero has no sign.
+        Json::Number(number) => format!("{:?}", number.as_f64().map(|number| number + 0.0)),
+        Json::Array(items) => items.iter().map(|item| digest(item) + ",").collect(),
+        Json::Object(members) => {
+            let mut members: Vec<String> = members
+                .iter()
+                .map(|(name, value)| format!("{name}:{},", digest(value)))
+                .collect();
+            members.sort_unstable();
+            members.concat()
+        }
+        other => other.to_string(),
+    }
+}
+
 pub(crate) fn has_repeats(items: &[Json]) -> bool {
-    items
-        .iter()
-        .enumerate()
-        .any(|(i, item)| items[..i].iter().any(|other| same(item, other)))
+    let mut distinct = Distinct::default();
+    !items.iter().all(|item| distinct.insert(item))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn distinct_values_are_those_that_are_not_the_same() {
+        let values = [
+            json!(1),
+            json!(1.0),
+            json!("1"),
+            json!(0),
+            json!(-0.0),
+            json!({ "a": [1, null], "b": 2 }),
+            json!({ "b": 2.0, "a": [1.0, null] }),
+            json!([1, null]),
+            json!([1.0, null]),
+            json!(u64::MAX),
+            json!(u64::MAX - 1),
+            json!("n,"),
+            json!(["n"]),
+        ];
+        let mut distinct = Distinct::default();
+        let mut kept: Vec<&Json> = Vec::new();
+        for value in &values {
+            let is_new = !kept.iter().any(|other| same(other, value));
+            assert_eq!(distinct.insert(value), is_new, "{value}");
+            if is_new {
+                kept.push(value);
+            }
+        }
+        assert_eq!(kept.len(), 9, "{kept:?}");
+        assert!(has_repeats(&values) && !has_repeats(&values[9..]));
+    }
 }

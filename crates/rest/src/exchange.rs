@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::candidate::Candidate;
 use crate::feedback::CallTrace;
-use crate::redact::{self, MASK};
+use crate::redact;
 use crate::session::Credentials;
 use crate::unique::UniqueText;
 
@@ -93,16 +93,18 @@ impl Exchange {
     #[must_use]
     pub fn is_secret(&self, text: &str) -> bool {
         let credentials = self.credentials.as_deref();
-        credentials
-            .is_some_and(|credentials| credentials.secrets().iter().any(|one| text.contains(one)))
+        let secrets = credentials.map(Credentials::secrets).unwrap_or_default();
+        let mut spelled = secrets.into_iter().flat_map(redact::spellings);
+        spelled.any(|secret| text.contains(&secret))
     }
 
     /// A text without what only the user may know.
     #[must_use]
     pub fn redacted(&self, text: String) -> String {
-        let secrets = self.credentials.as_deref().map(Credentials::secrets);
-        let secrets = secrets.unwrap_or_default().into_iter();
-        secrets.fold(text, |text, secret| text.replace(secret, MASK))
+        match self.credentials.as_deref() {
+            Some(credentials) => redact::without(&text, credentials.secrets()),
+            None => text,
+        }
     }
 
     /// The call and its response in one line, redacted and shortened.

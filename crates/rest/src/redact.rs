@@ -3,7 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use base64::Engine as _;
+use base64::prelude::{
+    BASE64_STANDARD_NO_PAD as STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD,
+};
 use isobath_exec::http::Request;
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use regex::Regex;
 use serde_json::Value;
 
@@ -13,6 +18,11 @@ const OUTPUT_HEADING: &str = "service output:\n";
 pub(crate) const MASK: &str = "***";
 /// Shorter values are not taken for secrets: they would be found in every other word.
 const SHORTEST: usize = 3;
+/// Shorter ones are only looked for as they are: encoded, they would be found by chance.
+const SHORTEST_SPELLED: usize = 8;
+
+/// What browsers and most libraries escape in URLs.
+const FRAGMENT: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'`');
 
 /// Service output as evidence.
 pub(crate) fn output_evidence(output: &str) -> String {
@@ -28,14 +38,60 @@ pub fn output_in(evidence: &str) -> Option<&str> {
 /// A text without the secrets of a request, and without what looks like one.
 #[must_use]
 pub(crate) fn request_secrets(text: &str, request: &Request) -> String {
-    let mut redacted = text.to_owned();
+    let secrets = secrets(request);
+    redact_likely_secrets(&without(text, secrets.iter().map(String::as_str)))
+}
+
+/// A text without these secrets, however they are spelled.
+#[must_use]
+pub(crate) fn without<'s>(text: &str, secrets: impl IntoIterator<Item = &'s str>) -> String {
+    let mut spelled: Vec<String> = secrets.into_iter().flat_map(spellings).collect();
     // The longest first: one may be a part of another.
-    let mut secrets: Vec<String> = secrets(request).into_iter().collect();
-    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-    for secret in secrets {
-        redacted = redacted.replace(&secret, MASK);
+    spelled.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    let masked = |text: String, secret: &String| match text.contains(secret) {
+        true => text.replace(secret, MASK),
+        false => text,
+    };
+    spelled.iter().fold(text.to_owned(), masked)
+}
+
+/// How a secret may stand in a text: as it is, escaped for JSON, HTML or URLs, and in Base64, also as a part of what was
+/// encoded.
+#[must_use]
+pub fn spellings(secret: &str) -> BTreeSet<String> {
+    let mut spellings = BTreeSet::from([secret.to_owned()]);
+    if secret.len() < SHORTEST_SPELLED {
+        return spellings;
     }
-    redact_likely_secrets(&redacted)
+    let json = Value::from(secret).to_string();
+    spellings.insert(json[1..json.len() - 1].to_owned());
+    let html = secret.replace('&', "&amp;").replace('<', "&lt;");
+    let html = html.replace('>', "&gt;").replace('"', "&quot;");
+    spellings.insert(html);
+    const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC
+        .remove(b'-')
+        .remove(b'.')
+        .remove(b'_')
+        .remove(b'~');
+    for set in [UNRESERVED, NON_ALPHANUMERIC, FRAGMENT] {
+        spellings.insert(utf8_percent_encode(secret, set).to_string());
+    }
+    spellings.insert(url::form_urlencoded::byte_serialize(secret.as_bytes()).collect());
+    for engine in [STANDARD_NO_PAD, URL_SAFE_NO_PAD] {
+        // What comes before a secret shifts it by up to two bytes.
+        for shift in 0..3 {
+            let bytes = [&[0; 2][..shift], secret.as_bytes()].concat();
+            let text = engine.encode(&bytes);
+            // The characters at either end also hold bits of the neighbors.
+            let start = [0, 2, 3][shift];
+            let end = text.len() - usize::from(!bytes.len().is_multiple_of(3));
+            let core = text.get(start..end).unwrap_or_default();
+            if core.len() >= SHORTEST_SPELLED {
+                spellings.insert(core.to_owned());
+            }
+        }
+    }
+    spellings
 }
 
 /// A text without what looks like a secret: what follows the name of one, credentials, tokens.
@@ -150,6 +206,35 @@ mod tests {
             request_secrets(output, &request),
             "login of ada with *** by ***, ***, ***, abc"
         );
+    }
+
+    #[test]
+    fn secrets_are_masked_however_they_are_spelled() {
+        let secret = "pla\"nted/to&ken+47 11=ü";
+        let encode = |text: &str| base64::prelude::BASE64_STANDARD.encode(text);
+        let url_safe = |text: &str| base64::prelude::BASE64_URL_SAFE.encode(text);
+        let texts = [
+            secret.to_owned(),
+            format!("a {secret} b"),
+            Value::from(secret).to_string(),
+            Value::from(format!("x{secret}y")).to_string(),
+            encode(secret),
+            encode(&format!("ada:{secret}")),
+            encode(&format!("me:{secret}@host")),
+            url_safe(&format!("a:{secret}")),
+            url::form_urlencoded::byte_serialize(secret.as_bytes()).collect(),
+            utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string(),
+            "pla&quot;nted/to&amp;ken+47 11=ü".to_owned(),
+        ];
+        for text in texts {
+            let shown = without(&text, [secret]);
+            assert!(shown.contains(MASK), "{text}: {shown}");
+            // No half of it is left either.
+            for part in ["nted", "4711", "47 11", &encode("nted/to&ken+")[4..12]] {
+                assert!(!shown.contains(part), "{text}: {shown}");
+            }
+        }
+        assert_eq!(without("YWJj abc", ["abc"]), "YWJj ***");
     }
 
     #[test]

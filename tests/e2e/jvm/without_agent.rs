@@ -25,15 +25,15 @@ impl Alone {
         Self { folder }
     }
 
-    /// A run on a sample, with all tools or only ours; its exit code, and what it said.
-    fn run(&self, all_tools: bool) -> (Option<i32>, String) {
+    /// A run on a sample with these tools; its exit code, and what it said.
+    fn run(&self, variables: &[(&str, &str)]) -> (Option<i32>, String) {
         let at = self.folder.path();
         let sample = root().join("tests/suts/jvm/numbers");
         let mut command = Command::new(at.join("isobath"));
-        if !all_tools {
-            command.env("PATH", at.join("bin")).env_remove("JAVA_HOME");
-        }
         let output = command
+            .env("PATH", at.join("bin"))
+            .env_remove("JAVA_HOME")
+            .envs(variables.iter().copied())
             .env("XDG_CACHE_HOME", at.join("cache"))
             .current_dir(at)
             .arg("rest")
@@ -54,23 +54,43 @@ fn a_program_without_the_agent_builds_it_once() {
     if !is_built() {
         return;
     }
-    let alone = Alone::new(&[]);
-    let (_, said) = alone.run(true);
+    // Neither Maven nor Gradle.
+    let alone = Alone::new(&["sh", "env", "java"]);
+    let (_, said) = alone.run(&[]);
     assert!(said.contains("building the agent"), "{said}");
     assert!(said.contains(" targets in "), "{said}");
-    let (_, said) = alone.run(true);
+    let (_, said) = alone.run(&[]);
     assert!(!said.contains("building the agent"), "{said}");
     assert!(said.contains(" targets in "), "{said}");
+    // What the build needed is gone.
+    let cache = alone.folder.path().join("cache/isobath");
+    let kept = std::fs::read_dir(cache).expect("a cache");
+    let kept: Vec<_> = kept.map(|entry| entry.expect("an entry")).collect();
+    assert_eq!(kept.len(), 1, "{kept:?}");
 }
 
 #[test]
-fn without_maven_the_message_says_what_to_install() {
+fn without_a_way_to_build_the_agent_the_message_says_what_to_do() {
     if !is_built() {
         return;
     }
     let alone = Alone::new(&["sh", "env", "java"]);
-    let (code, said) = alone.run(false);
+    // No library here, nor where it comes from.
+    let home = alone.folder.path().display().to_string();
+    let offline = [
+        ("JAVA_TOOL_OPTIONS", &*format!("-Duser.home={home}")),
+        ("ISOBATH_MAVEN_REPOSITORY", "http://127.0.0.1:1"),
+    ];
+    let (code, said) = alone.run(&offline);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("install Maven and a JDK"), "{said}");
+    assert!(
+        said.contains("http://127.0.0.1:1/org/ow2/asm/asm/"),
+        "{said}"
+    );
+    assert!(
+        said.contains("ISOBATH_MAVEN_REPOSITORY names a mirror"),
+        "{said}"
+    );
+    assert!(said.contains("install a JDK"), "{said}");
     assert!(said.contains("--agent"), "{said}");
 }

@@ -3,6 +3,9 @@
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::get;
 use axum::{Json, Router};
+use base64::Engine as _;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use crate::api::{operation, secured};
@@ -12,7 +15,7 @@ use crate::running::{Running, serve};
 pub const DOOR: &str = "X-Door";
 
 /// Starts a service that repeats the header [`DOOR`]: as a value, in a sentence, in plain text, in a header, where a number
-/// should be, and in the message of an error.
+/// should be, in the message of an error, and encoded in all of these ways.
 pub fn gossip() -> Running {
     let text = || json!({ "type": "string" });
     let object =
@@ -27,12 +30,16 @@ pub fn gossip() -> Running {
         "/number": shown("number", object(json!({ "type": "integer" }))),
         "/greeting": shown("greeting", text()),
         "/error": shown("error", object(text())),
+        "/encoded": shown("encoded", object(text())),
+        "/encoded-error": shown("encodedError", object(text())),
     });
     let router = Router::new()
         .route("/me", get(me))
         .route("/number", get(number))
         .route("/greeting", get(greeting))
-        .route("/error", get(error));
+        .route("/error", get(error))
+        .route("/encoded", get(encoded))
+        .route("/encoded-error", get(encoded_error));
     serve("gossip", router, paths, json!({}))
 }
 
@@ -63,6 +70,35 @@ async fn error(headers: HeaderMap) -> (StatusCode, Json<Value>) {
     match key(&headers) {
         Ok(key) => {
             let told = json!({ "error": format!("no door for {key}") });
+            (StatusCode::INTERNAL_SERVER_ERROR, Json(told))
+        }
+        Err(status) => (status, Json(Value::Null)),
+    }
+}
+
+/// The key in Base64, alone and behind a name, and as a part of a URL.
+fn encodings(key: &str) -> [String; 4] {
+    let basic = BASE64_STANDARD.encode(format!("ada:{key}"));
+    let url = utf8_percent_encode(key, NON_ALPHANUMERIC).to_string();
+    [
+        BASE64_STANDARD.encode(key),
+        BASE64_URL_SAFE.encode(key),
+        basic,
+        format!("/door?key={url}"),
+    ]
+}
+
+async fn encoded(headers: HeaderMap) -> Answer {
+    let [key, note, basic, url] = encodings(key(&headers)?);
+    Ok(Json(
+        json!({ "key": key, "note": note, "basic": basic, "url": url }),
+    ))
+}
+
+async fn encoded_error(headers: HeaderMap) -> (StatusCode, Json<Value>) {
+    match key(&headers) {
+        Ok(key) => {
+            let told = json!({ "error": format!("no door for {:?}", encodings(key)) });
             (StatusCode::INTERNAL_SERVER_ERROR, Json(told))
         }
         Err(status) => (status, Json(Value::Null)),

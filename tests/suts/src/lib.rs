@@ -9,10 +9,12 @@
 //! # Reading order
 //!
 //! [`Running`], then [`ALL`] for what there is, then any service; [`bad_day`]
-//! for services that hardly speak HTTP.
+//! for services that hardly speak HTTP, [`disturbed`] for those in front of which somebody
+//! disturbs responses.
 
 mod running;
 pub mod bad_day;
+pub mod disturbed;
 
 pub mod accounts;
 mod api;

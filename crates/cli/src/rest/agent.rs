@@ -1,7 +1,7 @@
 //! Finds the agent for JVM services, or builds it.
 //!
 //! A program that is handed out has the agent's jar in it (`scripts/dist`). One that was built by cargo alone has only its
-//! sources, since cargo does not build Java: the first run with an agent builds the jar with Maven and keeps it.
+//! sources, since cargo does not build Java: the first run with an agent builds the jar with a JDK and keeps it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::terminal::{Terminal, Tone};
 
 /// The agent's file, wherever it is.
 const AGENT: &str = "isobath-agent.jar";
-/// How long Maven may take, which gets its plugins the first time.
+/// How long the build may take, which downloads a library.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 mod embedded {
@@ -61,7 +61,7 @@ fn make(cache: &Path, terminal: &Terminal) -> Result<PathBuf, SetupError> {
     let work = cache.join(format!("building-{}", std::process::id()));
     let made = match embedded::JAR {
         Some(bytes) => put(&work.join(AGENT), bytes).map(|()| work.join(AGENT)),
-        None => write_sources(&work).map(|()| work.join("target").join(AGENT)),
+        None => write_sources(&work).map(|()| work.join(AGENT)),
     };
     let made = made.map_err(unwritable)?;
     let built = match embedded::JAR {
@@ -79,45 +79,24 @@ fn make(cache: &Path, terminal: &Terminal) -> Result<PathBuf, SetupError> {
 }
 
 fn write_sources(folder: &Path) -> io::Result<()> {
-    for (name, text) in embedded::SOURCES {
-        let text = match *name {
-            "pom.xml" => without_tests(text),
-            _ => (*text).to_owned(),
-        };
-        put(&folder.join(name), text.as_bytes())?;
-    }
-    Ok(())
-}
-
-/// A Maven project without the dependencies of its tests, which would be downloaded for nothing.
-fn without_tests(project: &str) -> String {
-    let mut parts = project.split("    <dependency>\n");
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        const END: &str = "    </dependency>\n";
-        match part.split_once(END) {
-            Some((inner, rest)) if inner.contains("<scope>test</scope>") => text.push_str(rest),
-            _ => {
-                text.push_str("    <dependency>\n");
-                text.push_str(part);
-            }
-        }
-    }
-    text
+    embedded::SOURCES
+        .iter()
+        .try_for_each(|(name, text)| put(&folder.join(name), text.as_bytes()))
 }
 
 fn build(folder: &Path, terminal: &Terminal) -> Result<(), SetupError> {
-    let what = "building the agent for JVM services with Maven, once";
+    let what = "building the agent for JVM services, once";
     terminal.say(Tone::Faint, what);
-    let command = ["mvn", "-q", "-B", "-Dmaven.test.skip=true", "package"];
+    let java = java::for_builds().display().to_string();
+    let command = ["build/Build.java", "src/main", AGENT].map(str::to_owned);
     let tool = Tool {
-        command: command.map(str::to_owned).to_vec(),
+        command: [vec![java], command.to_vec()].concat(),
         directory: folder.to_path_buf(),
-        variables: java::for_maven(),
+        variables: Vec::new(),
         timeout: PATIENCE,
         interrupt: None,
     };
-    let advice = "install Maven and a JDK (9 or newer), or name a built agent by --agent";
+    let advice = "install a JDK (11 or newer), or name a built agent by --agent";
     let ran = tool
         .run()
         .map_err(|error| SetupError::usage(format!("{what}: {error}; {advice}")))?;
@@ -131,8 +110,7 @@ fn build(folder: &Path, terminal: &Terminal) -> Result<(), SetupError> {
         .collect();
     let first = lines[..lines.len().min(8)].join("\n");
     Err(SetupError::usage(format!(
-        "{what}: `{}` failed; {advice}\n{first}",
-        command.join(" ")
+        "{what}: `java` failed; {advice}\n{first}"
     )))
 }
 
@@ -141,24 +119,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_agent_comes_with_its_project_and_all_its_classes() {
-        let has = |name: &str| embedded::SOURCES.iter().any(|(known, _)| *known == name);
-        assert!(has("pom.xml"));
-        assert!(has("src/main/java/isobath/agent/Premain.java"));
-    }
-
-    #[test]
-    fn the_project_is_built_without_dependencies_of_tests() {
-        let pom = embedded::SOURCES
-            .iter()
-            .find(|(name, _)| *name == "pom.xml");
-        let (_, pom) = pom.expect("a project");
-        let built = without_tests(pom);
-        assert!(
-            built.contains("<artifactId>asm-tree</artifactId>"),
-            "{built}"
+    fn the_agent_comes_with_all_its_classes_and_what_builds_them() {
+        let source = |wanted: &str| {
+            let found = embedded::SOURCES.iter().find(|(name, _)| *name == wanted);
+            found.unwrap_or_else(|| panic!("no {wanted}")).1
+        };
+        source("src/main/java/isobath/agent/Premain.java");
+        // With the library that Maven takes for the agent of `scripts/dist`.
+        let maven = include_str!("../../../../drivers/jvm/pom.xml");
+        let version = |text: &str, before: &str, after: &str| {
+            let (_, rest) = text.split_once(before).expect("a version");
+            rest.split_once(after).expect("an end").0.to_owned()
+        };
+        assert_eq!(
+            version(source("build/Build.java"), "String ASM = \"", "\""),
+            version(maven, "<asm.version>", "<")
         );
-        assert!(!built.contains("<scope>test</scope>"), "{built}");
-        assert!(built.ends_with("</project>\n"), "{built}");
     }
 }

@@ -1,7 +1,6 @@
 //! `events.ndjson`: the event log of a run, written as events happen, so that it survives a crash.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -9,16 +8,17 @@ use isobath_emit::findings::{FaultView, Progress, RunEvent as Line};
 use isobath_rest::fault::Fault;
 use isobath_rest::job::Event;
 
-use super::interrupted::appended;
+use super::lines::LineFile;
 use super::output;
-use crate::log;
 
 /// Interval of progress events.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
+const LOSS: &str = "a run that is killed from now on cannot be resumed with its whole budget";
+
 /// The file of events.
 pub(super) struct EventLog {
-    file: File,
+    file: LineFile,
     started: Instant,
     /// Seconds that an earlier run had taken.
     before: f64,
@@ -31,7 +31,7 @@ impl EventLog {
     pub(super) fn open(folder: &Path, started: Instant, before: f64) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         Ok(Self {
-            file: appended(&folder.join("events.ndjson"))?,
+            file: LineFile::open(folder.join("events.ndjson"), LOSS)?,
             started,
             before,
             last: started,
@@ -41,9 +41,12 @@ impl EventLog {
 
     /// Writes one line. The run does not depend on whether the disk has room for it.
     pub(super) fn write(&mut self, line: &Line) {
-        let _ = self
-            .file
-            .write_all(log::redacted(&line.to_line()).as_bytes());
+        self.file.write(&line.to_line());
+    }
+
+    /// The warning about the first event that could not be written; once.
+    pub(super) fn warning(&mut self) -> Option<String> {
+        self.file.warning()
     }
 
     /// Writes an event, if it is logged.

@@ -1,6 +1,6 @@
 //! The Java that builds: it may be another one than that which runs the service.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The oldest Java that compiles JUnit suites.
 const SUITES: u32 = 17;
@@ -13,6 +13,13 @@ pub(super) fn for_maven() -> Vec<(String, String)> {
         Some(home) if !compiles(Path::new(&home)) => vec![("JAVA_HOME".to_owned(), String::new())],
         _ => Vec::new(),
     }
+}
+
+/// The `java` that builds: that of a `JAVA_HOME` with a compiler, or that of the path.
+pub(super) fn for_builds() -> PathBuf {
+    let home = std::env::var_os("JAVA_HOME").map(PathBuf::from);
+    home.filter(|home| compiles(home))
+        .map_or_else(|| PathBuf::from("java"), |home| home.join("bin/java"))
 }
 
 /// Whether a Java installation has a compiler that is new enough.

@@ -1,8 +1,7 @@
 //! `candidates.ndjson`: every candidate that covered a new target, one per line, for `isobath
 //! resume`.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,15 +10,15 @@ use isobath_rest::job::{Event, Stage};
 use isobath_rest::journal::store;
 use isobath_sql::Schema;
 
-use super::interrupted::appended;
-use crate::log;
+use super::lines::LineFile;
 
 /// The name of the file.
 pub(super) const NAME: &str = "candidates.ndjson";
+const LOSS: &str = "what is found from now on is lost if the run is killed";
 
 /// The file of candidates.
 pub(super) struct Journal {
-    file: File,
+    file: LineFile,
     service: Arc<Service>,
     schema: Option<Arc<Schema>>,
     /// What an earlier run covered is in the file already.
@@ -30,7 +29,7 @@ impl Journal {
     /// Opens the file; what an earlier run left in it stays.
     pub(super) fn open(folder: &Path, service: &Arc<Service>) -> io::Result<Self> {
         Ok(Self {
-            file: appended(&folder.join(NAME))?,
+            file: LineFile::open(folder.join(NAME), LOSS)?,
             service: Arc::clone(service),
             schema: service.with_database(|data| Arc::clone(data.schema())),
             is_repeating: false,
@@ -43,10 +42,14 @@ impl Journal {
             Event::Stage(stage) => self.is_repeating = *stage == Stage::Resume,
             Event::Kept { candidate } if !self.is_repeating => {
                 let json = store(&self.service.api, self.schema.as_deref(), candidate);
-                let line = format!("{json}\n");
-                let _ = self.file.write_all(log::redacted(&line).as_bytes());
+                self.file.write(&format!("{json}\n"));
             }
             _ => {}
         }
+    }
+
+    /// The warning about the first candidate that could not be written; once.
+    pub(super) fn warning(&mut self) -> Option<String> {
+        self.file.warning()
     }
 }

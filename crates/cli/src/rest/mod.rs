@@ -17,6 +17,7 @@ mod interrupted;
 mod java;
 mod journal;
 mod jvm;
+mod lines;
 mod mock;
 mod output;
 mod python;

@@ -44,7 +44,7 @@ use super::mock::Mocked;
 use super::output;
 use super::snapshot;
 use super::start::{StartedService, wait};
-use super::users::{self, secrets};
+use super::users::{self, database_password, secrets};
 use super::view::View;
 use crate::exit::Exit;
 use crate::log;
@@ -238,6 +238,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         .map_or(0.0, |interrupted| interrupted.seconds);
     let log = EventLog::open(folder.path(), started, before).map_err(unwritable)?;
     log::hide(secrets(args, &users));
+    log::hide(database_password(args).as_deref());
     log::open(&folder.path().join("isobath.log")).map_err(unwritable)?;
     let client = move |flag: &Arc<AtomicBool>| {
         Client::new(HttpConfig {
@@ -322,8 +323,13 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         if let Event::Covered { target, .. } = event {
             lock(&covering).insert(target.clone());
         }
-        lock(&writing).on(event);
-        lock(&showing).on(event);
+        let mut writing = lock(&writing);
+        writing.on(event);
+        let mut showing = lock(&showing);
+        showing.on(event);
+        for warning in [journal.warning(), writing.warning()].into_iter().flatten() {
+            showing.warn(&warning);
+        }
     });
     lock(&view).end();
     snapshot::forget(folder.path());

@@ -76,6 +76,13 @@ pub(super) fn secrets<'a>(args: &'a RestArgs, users: &'a [User]) -> Vec<&'a str>
     secrets
 }
 
+/// The password in the address of the database.
+pub(super) fn database_password(args: &RestArgs) -> Option<String> {
+    let address = url::Url::parse(args.database.db.as_deref()?).ok()?;
+    let password = percent_encoding::percent_decode_str(address.password()?);
+    Some(password.decode_utf8_lossy().into_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,7 @@ use isobath_rest::job::{Event, Stage};
 
 use super::args::Budget;
 use crate::log;
+use crate::terminal::note;
 
 /// How often the lines on a terminal are drawn anew.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
@@ -75,6 +76,15 @@ impl View {
             find: None,
             at: RateSample::default(),
             rate: (0, now, 0.0),
+        }
+    }
+
+    /// Shows a warning above what is drawn.
+    pub(super) fn warn(&self, warning: &str) {
+        log::line(warning);
+        match &self.look {
+            ViewStyle::Live { bar, .. } => bar.println(warning),
+            ViewStyle::Quiet | ViewStyle::Plain => note(warning),
         }
     }
 
@@ -158,7 +168,7 @@ impl View {
         let (left, facts) = (self.left(), self.facts());
         match &self.look {
             ViewStyle::Quiet => {}
-            ViewStyle::Plain => crate::terminal::note(&self.plain()),
+            ViewStyle::Plain => note(&self.plain()),
             ViewStyle::Live {
                 bar,
                 facts: line,

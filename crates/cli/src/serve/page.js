@@ -172,8 +172,9 @@ async function start() {
   all = await (await fetch("/runs.json")).json();
   const subjects = [...new Set(all.map(({ run }) => `${run.job}: ${run.subject}`))];
   at("subject").replaceChildren(...subjects.map((name) => element("option", name, { value: name })));
-  // The subject of the newest run first.
-  if (all.length > 0) at("subject").value = `${all[all.length - 1].run.job}: ${all[all.length - 1].run.subject}`;
+  // The subject of the run that is asked for, or of the newest one.
+  const first = all.find(({ run }) => run.name === asked.get("to")) ?? all[all.length - 1];
+  if (first) at("subject").value = `${first.run.job}: ${first.run.subject}`;
   if (asked.has("subject")) at("subject").value = asked.get("subject");
   at("search").value = asked.get("search") ?? "";
   at("subject").addEventListener("change", draw);

@@ -141,10 +141,27 @@ fn prose(text: &str) -> String {
     pieces
         .map(|(index, piece)| {
             if index % 2 == 1 {
-                code(piece)
-            } else {
-                inline(piece)
+                return code(piece);
             }
+            // The blanks beside code stay.
+            let is_blank = |c: Option<char>| c.is_some_and(char::is_whitespace);
+            let before = is_blank(piece.chars().next());
+            let after = is_blank(piece.chars().next_back()) && !piece.trim().is_empty();
+            let blank = |wanted: bool| if wanted { " " } else { "" };
+            format!("{}{}{}", blank(before), inline(piece.trim()), blank(after))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prose;
+
+    #[test]
+    fn code_in_a_sentence_keeps_the_blanks_around_it() {
+        let sentence = "the target requires `a = 1` and `b *\n2`; no value";
+        let expected = "the target requires `a = 1` and `b * 2`; no value";
+        assert_eq!(prose(sentence), expected);
+        assert_eq!(prose("`a` `b`*"), "`a` `b`\\*");
+    }
 }

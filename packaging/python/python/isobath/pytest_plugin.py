@@ -6,6 +6,9 @@
 
 import os
 import pathlib
+import sys
+
+import pytest
 
 DEFAULT = "isobath-out"
 
@@ -29,6 +32,29 @@ def pytest_addoption(parser):
 def suites(folder):
     """The pytest suites that runs left below a folder."""
     return sorted(path for path in pathlib.Path(folder).rglob("pytest/test_*.py") if path.is_file())
+
+
+class Suite(pytest.Module):
+    """A generated suite. Suites of several runs have the same names, which Python would take for one module."""
+
+    def _getobj(self):
+        known = sys.modules.get(self.path.stem)
+        if known is not None and getattr(known, "__file__", None) != str(self.path):
+            del sys.modules[self.path.stem]
+        return super()._getobj()
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    # A run writes its suite beside its report.
+    if module_path.parent.name == "pytest" and (module_path.parent.parent / "report.json").is_file():
+        return Suite.from_parent(parent, path=module_path)
+    return None
+
+
+def pytest_collection_modifyitems(items):
+    # Before version 8, pytest takes files twice that lie below a folder it looks through anyway.
+    seen = set()
+    items[:] = [item for item in items if item.getparent(Suite) is None or not (item.nodeid in seen or seen.add(item.nodeid))]
 
 
 def pytest_configure(config):

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use isobath_genes::Example;
+use isobath_genes::{Distinct, Example};
 use serde_json::{Map, Number, Value as Json};
 
 use crate::openapi::api::{MediaKind, Xml};
@@ -449,19 +449,20 @@ impl Collector<'_, '_> {
     }
 
     fn members(&mut self, members: &[Json]) {
-        let mut kept: Vec<Json> = Vec::with_capacity(members.len());
-        for member in members {
-            let allowed = match &self.facts.members {
-                Some(others) => others
-                    .iter()
-                    .any(|other| isobath_genes::same(other, member)),
-                None => true,
-            };
-            if allowed && !kept.iter().any(|other| isobath_genes::same(other, member)) {
-                kept.push(member.clone());
-            }
-        }
-        self.facts.members = Some(kept);
+        let others: Option<Distinct<'_>> = self
+            .facts
+            .members
+            .as_ref()
+            .map(|others| others.iter().collect());
+        let is_allowed = |member: &Json| {
+            let others = others.as_ref();
+            others.is_none_or(|others| others.contains(member))
+        };
+        let mut distinct = Distinct::default();
+        let kept = members
+            .iter()
+            .filter(|member| is_allowed(member) && distinct.insert(member));
+        self.facts.members = Some(kept.cloned().collect());
     }
 
     fn all_of(&mut self, place: &DocumentPlace, n_members: usize, depth: usize) {

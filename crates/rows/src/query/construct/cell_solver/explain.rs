@@ -9,12 +9,24 @@ use super::CellSolver;
 impl CellSolver<'_, '_> {
     /// A condition without cells that is not as wanted.
     pub(super) fn never(&self, leaf: &AtomicCondition) -> Proof {
-        let cause = if compares_with_null(&leaf.expr) {
-            Cause::ComparedWithNull
-        } else {
-            Cause::Contradiction
+        let value = match leaf.want {
+            TruthRequirement::True => "never TRUE",
+            TruthRequirement::False => "never FALSE",
+            TruthRequirement::NotTrue => "always TRUE",
+            TruthRequirement::NotFalse => "always FALSE",
         };
-        Proof::new(cause, format!("`{}` can never hold", self.condition(leaf)))
+        // Columns of a row without a partner in an outer join are NULL.
+        let fact = if is_null_with_null(&leaf.expr) {
+            format!("both sides of a comparison are NULL for this target, so it is {value}")
+        } else {
+            format!("`{}` is {value}", self.predicate(leaf))
+        };
+        if compares_with_null(&leaf.expr) {
+            let reason = "because a comparison with NULL is UNKNOWN";
+            Proof::new(Cause::ComparedWithNull, format!("{fact}, {reason}"))
+        } else {
+            Proof::new(Cause::Contradiction, fact)
+        }
     }
 
     /// A class without a value.
@@ -115,8 +127,8 @@ impl CellSolver<'_, '_> {
         }
     }
 
-    /// A condition as SQL, its columns with their tables.
-    fn condition(&self, leaf: &AtomicCondition) -> String {
+    /// A predicate as SQL, its columns with their tables.
+    fn predicate(&self, leaf: &AtomicCondition) -> String {
         let mut expr = leaf.expr.clone();
         expr.walk_mut(&mut |part| {
             if let Expr::Column(column) = part
@@ -125,7 +137,12 @@ impl CellSolver<'_, '_> {
                 column.name = self.cell_name(column.slot);
             }
         });
-        let text = render::phrase(&expr);
+        render::phrase(&expr)
+    }
+
+    /// A condition as SQL: a predicate, and the value that it must have.
+    fn condition(&self, leaf: &AtomicCondition) -> String {
+        let text = self.predicate(leaf);
         match leaf.want {
             TruthRequirement::True => text,
             TruthRequirement::False => format!("NOT ({text})"),
@@ -135,9 +152,17 @@ impl CellSolver<'_, '_> {
     }
 }
 
+fn null(expr: &Expr) -> bool {
+    matches!(expr, Expr::Literal(Value::Null))
+}
+
+/// Whether it is a comparison of NULL with NULL, which nobody writes.
+fn is_null_with_null(expr: &Expr) -> bool {
+    matches!(expr, Expr::Compare { left, right, .. } if null(left) && null(right))
+}
+
 /// Whether a comparison has NULL itself on one side.
 fn compares_with_null(expr: &Expr) -> bool {
-    let null = |expr: &Expr| matches!(expr, Expr::Literal(Value::Null));
     let mut found = false;
     expr.walk(&mut |part| {
         if let Expr::Compare { left, right, .. } = part {

@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,6 +64,47 @@ class DoorTest {
         }
         status(headers + "\r\n");
         assertEquals("403", status("POST / HTTP/1.1\r\n\r\n"));
+    }
+
+    @Test
+    void whoStaysSilentHoldsUpNobodyAndALineWithoutEndIsCutOff() throws IOException {
+        try (Socket silent = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            silent.getOutputStream().write("POST /sec".getBytes(StandardCharsets.ISO_8859_1));
+            assertEquals("403", status("POST / HTTP/1.1\r\n\r\n"));
+        }
+        byte[] endless = new byte[1 << 20];
+        Arrays.fill(endless, (byte) 'a');
+        try (Socket caller = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            caller.setSoTimeout(20_000);
+            // It hangs up before all of it is sent, which either side may notice first.
+            assertThrows(IOException.class, () -> {
+                while (true) {
+                    caller.getOutputStream().write(endless);
+                }
+            });
+        }
+        assertEquals("403", status("POST / HTTP/1.1\r\n\r\n"));
+    }
+
+    @Test
+    void manyCallersAtOnceAreServedOrTurnedAway() throws Exception {
+        Socket[] silent = new Socket[40];
+        for (int at = 0; at < silent.length; at++) {
+            silent[at] = new Socket(InetAddress.getLoopbackAddress(), port);
+        }
+        for (Socket one : silent) {
+            one.close();
+        }
+        // Those that were served are noticed to be gone.
+        String status = "";
+        while (status.isEmpty()) {
+            try {
+                status = status("POST / HTTP/1.1\r\n\r\n");
+            } catch (IOException turnedAway) {
+                Thread.yield();
+            }
+        }
+        assertEquals("403", status);
     }
 
     @Test
