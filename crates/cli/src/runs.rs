@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use isobath_emit::RunReport;
 use isobath_emit::findings::RestReport;
+use isobath_emit::report::query::QueryReport;
 use serde_json::{Value as Json, json};
 
 /// Levels of folders below the root.
@@ -68,6 +69,8 @@ fn read(root: &Path, folder: &Path) -> Option<Run> {
         of_rest(&RestReport::from_json(&text).ok()?, &name, written)
     } else if shape.get("totals").is_some() {
         of_schema(&RunReport::from_json(&text).ok()?, &name, written)
+    } else if shape.get("queries").is_some() {
+        of_query(&QueryReport::from_json(&text).ok()?, &name, written)
     } else {
         return None;
     };
@@ -149,4 +152,29 @@ fn of_schema(report: &RunReport, name: &str, written: Option<String>) -> (String
         "seed": report.seed,
     });
     (started, overview, findings)
+}
+
+fn of_query(
+    report: &QueryReport,
+    name: &str,
+    written: Option<String>,
+) -> (String, Json, Vec<Json>) {
+    let counts = report.counts();
+    let started = written.unwrap_or_default();
+    let tests = report.queries.iter().map(|query| query.fixtures.len());
+    let overview = json!({
+        "job": "query",
+        "name": name,
+        "subject": report.name,
+        "started": started,
+        "seconds": report.millis / 1000.0,
+        "covered": [counts.covered, counts.targets - counts.infeasible],
+        "lines": null,
+        "branches": null,
+        "calls": null,
+        "tests": tests.sum::<usize>(),
+        "findings": 0,
+        "seed": report.seed,
+    });
+    (started, overview, Vec::new())
 }

@@ -12,6 +12,7 @@
 //! for services that hardly speak HTTP.
 
 mod running;
+pub mod nats;
 pub mod bad_day;
 
 pub mod accounts;
@@ -33,6 +34,7 @@ mod store;
 pub mod stored;
 pub mod terse;
 pub mod unusual;
+pub mod waiting;
 pub mod wide;
 pub mod wired;
 
