@@ -4,6 +4,7 @@
 
 mod ablation;
 mod analytics;
+mod campaign;
 mod canonical;
 mod coverage;
 mod cpu;
@@ -65,6 +66,13 @@ fn main() -> ExitCode {
         ["query-eval", folder] => query_eval::table(Path::new(folder)),
         ["query-targets", folder] => query_targets::compare(Path::new(folder), false),
         ["query-targets", folder, "-v"] => query_targets::compare(Path::new(folder), true),
+        ["campaign", "queue"] => campaign::queue(2_000),
+        ["campaign", "simulate"] => campaign::simulation::table(),
+        ["campaign", binary] => campaign::scaling(Path::new(binary), 1_000),
+        ["campaign", binary, "faults"] => campaign::kills(Path::new(binary), 50),
+        ["campaign", binary, "faults", kills] => {
+            campaign::kills(Path::new(binary), kills.parse().unwrap_or(50))
+        }
         ["search"] => search::table(),
         ["http"] => http::table(),
         ["tap"] => tap::table(),

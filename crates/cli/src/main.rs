@@ -1,5 +1,6 @@
 //! The `isobath` command: flags to jobs, results to the terminal, outcomes to exit codes.
 
+mod campaign;
 mod config;
 mod demo;
 mod doctor;
@@ -58,6 +59,10 @@ enum Job {
     Schema(Box<schema::SchemaArgs>),
     /// Generate minimal rows that cover SQL queries.
     Query(Box<query::QueryArgs>),
+    /// Run many jobs, on this machine or on workers, and merge their reports.
+    Campaign(campaign::CampaignArgs),
+    /// Run the jobs of campaigns that come over NATS.
+    Worker(campaign::WorkerArgs),
     /// Resume an interrupted run.
     Resume(rest::resume::ResumeArgs),
     /// Replay the tests of an earlier run and report which faults remain.
@@ -104,6 +109,8 @@ fn main() -> ExitCode {
         Job::Rest(args) => rest::run(&args).into(),
         Job::Schema(args) => schema::run(&args).into(),
         Job::Query(args) => query::run(&args).into(),
+        Job::Campaign(args) => campaign::run(&args, &Cli::command()).into(),
+        Job::Worker(args) => campaign::work(&args).into(),
         Job::Replay(args) => rest::replay::run(&args).into(),
         Job::Serve(args) => serve::run(&args).into(),
         Job::Mcp(args) => mcp::run(&args).into(),

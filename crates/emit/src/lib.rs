@@ -49,6 +49,7 @@ pub mod writer;
 pub mod report;
 pub mod http;
 pub mod findings;
+pub mod campaign;
 
 pub mod shell;
 

@@ -2,6 +2,7 @@
 //!
 //! It runs in a process group of its own and cannot outlive us, however we end.
 
+pub mod background;
 pub mod listening;
 mod output;
 

@@ -13,6 +13,7 @@
 //! disturbs responses.
 
 mod running;
+pub mod nats;
 pub mod bad_day;
 pub mod disturbed;
 
@@ -35,6 +36,7 @@ mod store;
 pub mod stored;
 pub mod terse;
 pub mod unusual;
+pub mod waiting;
 pub mod wide;
 pub mod wired;
 

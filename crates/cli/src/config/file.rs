@@ -59,6 +59,14 @@ impl ConfigFile {
             .map(|folder| folder.join(NAME))
     }
 
+    /// No file, for settings that come from elsewhere.
+    pub(super) fn empty() -> Self {
+        Self {
+            path: PathBuf::new(),
+            text: String::new(),
+        }
+    }
+
     /// Reads a file.
     pub(super) fn read(path: PathBuf) -> Result<Self, ConfigError> {
         match std::fs::read_to_string(&path) {

@@ -77,7 +77,7 @@ pub(super) fn check_tables(file: &ConfigFile) -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn meant<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> String {
+pub(super) fn meant<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     match nearest(name, names.into_iter()) {
         Some(meant) => format!("; did you mean `{meant}`?"),
         None => String::new(),

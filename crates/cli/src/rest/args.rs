@@ -165,6 +165,10 @@ pub(crate) struct RestArgs {
     #[arg(skip)]
     pub resume: bool,
 
+    /// Resume the run in the output directory if it was interrupted, for campaigns.
+    #[arg(long, hide = true)]
+    pub resume_if_interrupted: bool,
+
     /// Start command for suites that insert rows into an in-memory database of the service.
     #[arg(skip)]
     pub suite_start_with_rows: Option<String>,

@@ -134,7 +134,7 @@ impl Folder {
 }
 
 /// The words of the command line as a shell takes them, without secrets.
-pub(super) fn command_line(words: impl Iterator<Item = String>) -> String {
+pub(crate) fn command_line(words: impl Iterator<Item = String>) -> String {
     let words: Vec<String> = redact_likely_secrets(words)
         .map(|word| quote_if_needed(&word))
         .collect();

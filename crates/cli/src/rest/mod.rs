@@ -32,5 +32,6 @@ mod unpack;
 mod users;
 mod view;
 
-pub(crate) use args::RestArgs;
+pub(crate) use args::{Budget, RestArgs};
+pub(crate) use folder::command_line;
 pub(crate) use run::run;

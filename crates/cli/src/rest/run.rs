@@ -134,7 +134,8 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         .out
         .clone()
         .unwrap_or_else(|| PathBuf::from("isobath-out").join("rest"));
-    let interrupted = if args.resume {
+    let is_interrupted = || path.join("plan.json").exists() && InterruptedRun::read(&path).is_ok();
+    let interrupted = if args.resume || args.resume_if_interrupted && is_interrupted() {
         Some((Folder::take_over(&path)?, InterruptedRun::read(&path)?))
     } else {
         None

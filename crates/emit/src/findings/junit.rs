@@ -52,7 +52,7 @@ pub fn junit(report: &RestReport) -> String {
 }
 
 /// The schema that Jenkins holds such files to counts skipped tests by suite, and not in all.
-fn without_total_of_skipped(mut xml: String) -> String {
+pub(crate) fn without_total_of_skipped(mut xml: String) -> String {
     // In the values of attributes, quotes are escaped.
     let root = xml.find("<testsuites").and_then(|from| {
         let end = from + xml[from..].find('>')?;

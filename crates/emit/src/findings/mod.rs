@@ -24,6 +24,7 @@ pub use database::{ConstraintView, DatabaseView, DriftView, ViolationView};
 pub use event::RunEvent;
 pub use html::html;
 pub use junit::junit;
+pub(crate) use junit::without_total_of_skipped;
 pub use markdown::markdown;
 pub use model::{
     CodeView, ExcludedTest, FaultView, FileView, MissedBranch, OperationView, Progress,

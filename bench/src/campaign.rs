@@ -1,0 +1,188 @@
+//! Campaigns: how calls per second grow with workers, what a queue on NATS takes, and what is left when processes die.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use isobath_queue::{Job, NatsServer as ServerAddress, QueueError, connect};
+use isobath_suts::nats::NatsServer;
+use isobath_suts::waiting::{Waiting, waiting};
+
+#[path = "../../tests/e2e/campaign/faults.rs"]
+mod faults;
+pub(crate) mod simulation;
+
+/// How long a service takes for a call.
+const CALL: Duration = Duration::from_millis(20);
+/// Services, each with one job.
+const SERVICES: usize = 8;
+
+/// Prints calls per second with 1, 2, 4 and 8 workers, over services that wait rather than compute.
+#[expect(clippy::print_stdout, reason = "a bench prints its table")]
+pub(crate) fn scaling(binary: &Path, calls: u64) -> ExitCode {
+    println!(
+        "{SERVICES} services of {} ms a call, {calls} calls each",
+        CALL.as_millis()
+    );
+    println!("| Workers | Calls | Seconds | Calls per second | Of linear |");
+    println!("| --- | --- | --- | --- | --- |");
+    // The program runs elsewhere.
+    let binary = &binary.canonicalize().expect("a program");
+    let mut alone = None;
+    for workers in [1, 2, 4, 8] {
+        let services: Vec<Waiting> = (0..SERVICES).map(|_| waiting(CALL)).collect();
+        let folder = tempfile::tempdir().expect("a folder");
+        let jobs = services.iter().enumerate().map(|(number, service)| {
+            let url = &service.running.url;
+            format!(
+                "[[job]]\nname = 'service-{number}'\n[job.rest]\nspec = '{url}/openapi.json'\nbudget = '{calls}calls'\nno-run = true\n"
+            )
+        });
+        let file = folder.path().join("campaign.toml");
+        std::fs::write(&file, jobs.collect::<String>()).expect("a file");
+        let started = Instant::now();
+        let status = Command::new(binary)
+            .args([
+                "campaign",
+                "campaign.toml",
+                "--quiet",
+                "--workers",
+                &workers.to_string(),
+            ])
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .status()
+            .expect("the program runs");
+        let seconds = started.elapsed().as_secs_f64();
+        assert!(matches!(status.code(), Some(0 | 1)), "{status}");
+        let made: u64 = services.iter().map(Waiting::calls).sum();
+        let rate = made as f64 / seconds;
+        let linear = *alone.get_or_insert(rate) * workers as f64;
+        println!(
+            "| {workers} | {made} | {seconds:.1} | {rate:.0} | {:.0} % |",
+            100.0 * rate / linear
+        );
+    }
+    ExitCode::SUCCESS
+}
+
+/// Prints how many jobs a second go through a queue on a NATS server: submitted, taken, told of, finished, collected.
+#[expect(clippy::print_stdout, reason = "a bench prints its table")]
+pub(crate) fn queue(n_jobs: usize) -> ExitCode {
+    let Some(server) = NatsServer::start() else {
+        println!("there is no nats-server");
+        return ExitCode::FAILURE;
+    };
+    println!("{n_jobs} jobs of 1 KB that do nothing, on one nats-server");
+    println!("| Workers | Submitted per second | Finished per second | Store, bytes per job |");
+    println!("| --- | --- | --- | --- |");
+    for workers in [1, 4, 16] {
+        if let Err(error) = measure(&server, workers, n_jobs) {
+            println!("{error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+#[expect(clippy::print_stdout, reason = "a bench prints its table")]
+fn measure(server: &NatsServer, workers: usize, n_jobs: usize) -> Result<(), QueueError> {
+    let address = ServerAddress {
+        url: server.url(),
+        ..ServerAddress::default()
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let client = connect(&address)?;
+    let id = format!("bench-{workers}");
+    let campaign = client.campaign(&id, folder.path(), Duration::from_secs(30));
+    let jobs: Vec<Job> = (0..n_jobs)
+        .map(|number| Job {
+            name: format!("job-{number}"),
+            labels: BTreeSet::new(),
+            text: "x".repeat(1_000),
+        })
+        .collect();
+    let before = size(&server.store());
+    let started = Instant::now();
+    campaign.submit(&jobs, &[])?;
+    let submitted = n_jobs as f64 / started.elapsed().as_secs_f64();
+    let kept = size(&server.store()).saturating_sub(before) / n_jobs as u64;
+    let started = Instant::now();
+    let address = Arc::new(address);
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers)
+            .map(|number| {
+                let address = Arc::clone(&address);
+                let scratch = folder.path().join(number.to_string());
+                scope.spawn(move || -> Result<(), QueueError> {
+                    let client = connect(&address)?;
+                    let work = client.work(BTreeSet::new(), &scratch);
+                    while let Some(delivery) = work.take(Duration::from_millis(500))? {
+                        let folders = work.restore(&delivery)?;
+                        work.keep(&delivery, "running", None)?;
+                        work.finish(&delivery, "done", &folders)?;
+                    }
+                    Ok(())
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().expect("no panic"))
+    })?;
+    while campaign.results()?.len() < n_jobs {
+        thread::yield_now();
+    }
+    let finished = n_jobs as f64 / started.elapsed().as_secs_f64();
+    println!("| {workers} | {submitted:.0} | {finished:.0} | {kept} |");
+    campaign.clear()
+}
+
+/// Bytes of all files below a folder.
+fn size(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(data) if data.is_dir() => size(&entry.path()),
+            Ok(data) => data.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+/// Kills workers, the command and the server at random moments, and prints what came of it.
+#[expect(clippy::print_stdout, reason = "a bench prints what it found")]
+pub(crate) fn kills(binary: &Path, kills: usize) -> ExitCode {
+    let Some(mut server) = NatsServer::start() else {
+        println!("there is no nats-server");
+        return ExitCode::FAILURE;
+    };
+    let marina = ::marina::start(::marina::Faults::all()).expect("a free port");
+    let document = format!("{}/openapi.yaml", marina.url());
+    let mut left = kills;
+    let mut seed = 1;
+    // A campaign may end before all kills have happened.
+    while left > 0 {
+        let plan = faults::FaultPlan {
+            binary,
+            document: &document,
+            kills: left,
+            jobs: 20,
+            calls: 4_000,
+            workers: 3,
+            seed,
+        };
+        let counts = faults::run(&plan, &mut server);
+        let killed: usize = counts.killed.values().sum();
+        println!(
+            "seed {seed}: {killed} kills ({:?}), {} jobs: {} ended with results, {} after three deliveries without; exit code {}",
+            counts.killed, plan.jobs, counts.ended, counts.given_up, counts.code
+        );
+        left -= killed.clamp(1, left);
+        seed += 1;
+    }
+    ExitCode::SUCCESS
+}
