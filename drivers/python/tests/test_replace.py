@@ -274,3 +274,29 @@ def test_all_fields_that_one_look_up_reads_are_told(record):
     piece.run('[{"id": 1, "a": 2}, {"id": 2, "b": 3}]')
     told = {name for place, name in piece.events("Parameter") if place == track.FIELD}
     assert told == {"id", "a", "b", "c", "d", "e", "f", "g", "h"}
+
+
+@pytest.mark.parametrize("call", ["d.get()", "d.get('a', default=1)", "d.get('a', 1, 2)", "d.pop('b')", "d.get([])", "d.get(*'ab')"])
+def test_a_look_up_fails_as_the_plain_one(record, call):
+    source = "def f(d):\n    return %s\n" % call
+    names = {}
+    exec(source, names)
+    try:
+        expected = names["f"]({"a": 1})
+    except Exception as problem:
+        expected = problem
+    found = record(source).run({"a": 1})
+    assert (type(found), str(found)) == (type(expected), str(expected))
+
+
+def test_an_input_that_comes_again_is_told_once_and_others_after_it(record):
+    piece = record("""
+        def f(texts):
+            return [text for text in texts if text == "foo" or text.startswith("bar")]
+    """)
+    other = MARKER.replace("3", "4")
+    piece.run([MARKER] * 30 + [other])
+    told = [one[:3] for one in piece.events()]
+    for text in (MARKER, other):
+        assert told.count([text, track.EQUAL, ["foo"]]) == 1
+        assert told.count([text, track.STARTS_WITH, ["bar"]]) == 1
