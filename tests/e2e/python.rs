@@ -129,6 +129,11 @@ fn the_examples_of_the_papers_are_covered_on_all_frameworks() {
             };
             let (reached, all) = run.branches("figures.py");
             covered += usize::from(reached == all);
+            let suite = text_of(&run.folder.path().join("pytest"));
+            assert!(
+                reached < all || suite.contains("/api/testability/2019-"),
+                "what is covered is in the suite: {suite}"
+            );
             assert!(
                 run.said().contains("exception at figures.py:9"),
                 "the place of an uncaught exception names the fault: {}",

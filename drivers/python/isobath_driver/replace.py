@@ -566,5 +566,5 @@ def _register():
     _CLASS_METHODS[id(datetime.datetime), "strptime"] = _strptime
 
 
-_register()
 hidden.hide(globals())
+_register()

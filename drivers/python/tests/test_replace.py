@@ -1,5 +1,7 @@
 """Method replacement: calls of the library have distances, and tell what tracked inputs are used for."""
 
+import traceback
+
 import pytest
 
 from isobath_driver import track
@@ -300,3 +302,12 @@ def test_an_input_that_comes_again_is_told_once_and_others_after_it(record):
     for text in (MARKER, other):
         assert told.count([text, track.EQUAL, ["foo"]]) == 1
         assert told.count([text, track.STARTS_WITH, ["bar"]]) == 1
+
+
+@pytest.mark.parametrize("call", ["int(x)", "{}[x]", "uuid.UUID(x)", "date.fromisoformat(x)", "[].index(x)", "json.loads(x)"])
+def test_frames_of_the_driver_have_no_file_in_a_traceback(record, call):
+    source = "import json, uuid\nfrom datetime import date\ndef f(x):\n    return %s\n" % call
+    problem = record(source).run("nothing of the kind")
+    assert isinstance(problem, (ValueError, KeyError))
+    files = {one.filename for one in traceback.extract_tb(problem.__traceback__)}
+    assert not [name for name in files if "isobath_driver" in name], files
