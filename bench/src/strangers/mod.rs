@@ -18,7 +18,6 @@ use std::thread;
 use std::time::Duration;
 
 use isobath_exec::http::{Client, ClientConfig, Request};
-use isobath_exec::process::free_port;
 use regex::Regex;
 use serde_json::Value;
 
@@ -27,8 +26,6 @@ use operations::{Operations, Reach};
 use recorder::Recorder;
 use setup::{Setup, Stranger};
 
-/// Services listen at the first free port from here on.
-const FIRST_PORT: u16 = 21_500;
 /// How often the coverage is asked for, once a second.
 const ATTEMPTS: usize = 20;
 /// How often the suite is run on the fresh service.
@@ -72,13 +69,13 @@ fn measure(plan: &Plan<'_>) -> Result<bool, BenchError> {
         if output.exists() {
             fs::remove_dir_all(&output)?;
         }
-        let own = bench.run_tool("Isobath", &mut |port| {
+        let own = bench.run_tool("Isobath", stranger.white_box, &mut |port| {
             bench.isobath(&program, port, &output)
         })?;
         let suite = bench.suite(&output.join("pytest"))?;
         if let Some(schemathesis) = &setup.schemathesis {
             let command = folder.join(schemathesis);
-            let peer = bench.run_tool("Schemathesis", &mut |port| {
+            let peer = bench.run_tool("Schemathesis", false, &mut |port| {
                 bench.schemathesis(&command, port)
             })?;
             own.compare(&peer, &stranger.name, &mut thresholds);
@@ -99,7 +96,8 @@ struct Bench<'a> {
 /// What a tool did to a service.
 struct Measured {
     reach: Reach,
-    causes: Option<usize>,
+    /// The distinct causes of server errors in the log of the service.
+    causes: Option<BTreeSet<String>>,
     lines: Option<f64>,
 }
 
@@ -119,8 +117,8 @@ impl Measured {
             peer.reach.succeeded,
         );
         check("pairs", self.reach.pairs, peer.reach.pairs);
-        if let (Some(own), Some(peer)) = (self.causes, peer.causes) {
-            check("server-error causes", own, peer);
+        if let (Some(own), Some(peer)) = (&self.causes, &peer.causes) {
+            check("server-error causes", own.len(), peer.len());
         }
         if let (Some(own), Some(peer)) = (self.lines, peer.lines) {
             thresholds.check(
@@ -132,16 +130,21 @@ impl Measured {
 }
 
 impl Bench<'_> {
-    /// Starts the service afresh, lets a tool work on it, and prints what came of it.
+    /// Starts the service afresh, unless the tool does, lets the tool work on it, and prints what came of it.
     fn run_tool(
         &self,
         tool: &str,
+        is_started_by_tool: bool,
         work: &mut dyn FnMut(u16) -> Result<String, BenchError>,
     ) -> Result<Measured, BenchError> {
-        let port = free_port(FIRST_PORT)?;
-        let service = self.stranger.start(self.folder, port)?;
+        let port = self.stranger.port()?;
+        let mut service = Some(self.stranger.start(self.folder, port)?);
         let recorder = Recorder::start(port)?;
         let operations = Operations::read(self.stranger, self.folder, port)?;
+        if is_started_by_tool {
+            service = None;
+            self.stranger.prepare(self.folder)?;
+        }
         recorder.take();
         let findings = work(recorder.port)?;
         let calls = recorder.take();
@@ -161,15 +164,24 @@ impl Bench<'_> {
         } = measured.reach;
         let results = self.folder.join("results");
         fs::create_dir_all(&results)?;
-        let file = format!("{}-{}-pairs.txt", self.stranger.name, tool.to_lowercase());
-        fs::write(results.join(file), listing)?;
+        let write = |what: &str, listing: &str| {
+            let tool = tool.to_lowercase();
+            let file = format!("{}-{tool}-{what}.txt", self.stranger.name);
+            fs::write(results.join(file), listing)
+        };
+        write("pairs", listing)?;
+        if let Some(causes) = &measured.causes {
+            let causes: Vec<&str> = causes.iter().map(String::as_str).collect();
+            write("causes", &causes.join("\n"))?;
+        }
         println!(
             "{} | {tool} | {} | {called} of {n_operations} | {succeeded} | {pairs} | {server_errors} | {} | {} | {findings}",
             self.stranger.name,
             calls.len(),
             measured
                 .causes
-                .map_or("-".to_owned(), |causes| causes.to_string()),
+                .as_ref()
+                .map_or("-".to_owned(), |causes| causes.len().to_string()),
             measured
                 .lines
                 .map_or("-".to_owned(), |lines| format!("{lines:.1}")),
@@ -250,8 +262,7 @@ impl Bench<'_> {
         Ok(last.unwrap_or("-").trim_matches(['=', ' ']).to_owned())
     }
 
-    /// The distinct causes of server errors in the log of the service.
-    fn causes(&self) -> Result<Option<usize>, BenchError> {
+    fn causes(&self) -> Result<Option<BTreeSet<String>>, BenchError> {
         let (Some(log), Some(pattern)) = (&self.stranger.log, &self.stranger.error_pattern) else {
             return Ok(None);
         };
@@ -259,8 +270,9 @@ impl Bench<'_> {
         let log = fs::read(self.folder.join(log))?;
         let log = String::from_utf8_lossy(&log).into_owned();
         let causes = pattern.captures_iter(&log).filter_map(|found| found.get(1));
-        let causes: BTreeSet<String> = causes.map(|cause| without_values(cause.as_str())).collect();
-        Ok(Some(causes.len()))
+        Ok(Some(
+            causes.map(|cause| without_values(cause.as_str())).collect(),
+        ))
     }
 
     /// The covered lines in percent; none, with a message, when the command does not print a number.
@@ -283,7 +295,7 @@ impl Bench<'_> {
 
     /// Runs the suite several times on one freshly started service.
     fn suite(&self, tests: &Path) -> Result<SuiteRuns, BenchError> {
-        let port = free_port(FIRST_PORT)?;
+        let port = self.stranger.port()?;
         let service = self.stranger.start(self.folder, port)?;
         let mut runs = Vec::new();
         for _ in 0..SUITE_RUNS {

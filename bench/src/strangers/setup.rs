@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
-use isobath_exec::process::{Launch, ReadyCheck, Service};
+use isobath_exec::process::{Launch, ReadyCheck, Service, free_port};
 use serde::Deserialize;
 
-use crate::verdict::BenchError;
+use crate::verdict::{self, BenchError};
+
+/// Services listen at the first free port from here on.
+const FIRST_PORT: u16 = 21_500;
 
 /// The services, and where the other tool is.
 #[derive(Deserialize)]
@@ -29,6 +33,8 @@ pub(super) struct Stranger {
     pub(super) name: String,
     /// The command that starts it on `{port}` in its initial state, run in the folder of the file.
     start: String,
+    /// The port that it listens at, where that cannot be chosen.
+    port: Option<u16>,
     /// The path that answers when it is up.
     ready: String,
     /// How long it may take to start, in seconds.
@@ -50,6 +56,11 @@ pub(super) struct Stranger {
     /// More flags of Isobath.
     #[serde(default)]
     pub(super) isobath_flags: Vec<String>,
+    /// Whether Isobath starts the service itself, by its flags (`--rust`, `--jvm`, `--python`).
+    #[serde(default)]
+    pub(super) white_box: bool,
+    /// The command that brings the service into its initial state before Isobath starts it.
+    prepare: Option<String>,
     /// Environment variables for the generated suite.
     #[serde(default)]
     pub(super) suite_environment: BTreeMap<String, String>,
@@ -79,6 +90,23 @@ impl Setup {
 }
 
 impl Stranger {
+    /// The port for the service.
+    pub(super) fn port(&self) -> Result<u16, BenchError> {
+        match self.port {
+            Some(port) => Ok(port),
+            None => Ok(free_port(FIRST_PORT)?),
+        }
+    }
+
+    /// Brings the service into its initial state without starting it.
+    pub(super) fn prepare(&self, folder: &Path) -> Result<(), BenchError> {
+        if let Some(command) = &self.prepare {
+            let mut shell = Command::new("sh");
+            verdict::run(shell.args(["-c", command]).current_dir(folder))?;
+        }
+        Ok(())
+    }
+
     /// Starts the service in its initial state.
     pub(super) fn start(&self, folder: &Path, port: u16) -> Result<Service, BenchError> {
         let ready = ReadyCheck::Url(format!("http://127.0.0.1:{port}{}", self.ready));

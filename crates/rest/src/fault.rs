@@ -507,7 +507,7 @@ pub fn fingerprint(code: &str, cause: &str) -> String {
 pub fn normalize(message: &str) -> String {
     static VARYING: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
-            r#"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|'[^'\n]{0,200}'|"[^"\n]{0,200}"|`[^`\n]{0,200}`|0x[0-9a-fA-F]+|-?\d+(?:[.:,-]\d+)*(?:[TZ+][\d:.Z]*)?"#,
+            r#"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|'(?:[^'\n]|''){0,200}'|"(?:[^"\n]|""){0,200}"|`[^`\n]{0,200}`|0x[0-9a-fA-F]+|-?\d+(?:[.:,-]\d+)*(?:[TZ+][\d:.Z]*)?"#,
         )
         .expect("a constant pattern")
     });
@@ -593,6 +593,11 @@ mod tests {
         same(
             "syntax error in SELECT id FROM notices WHERE title LIKE '%'clock%' ORDER BY id",
             "syntax error in SELECT id FROM notices WHERE title LIKE '%'ti%' ORDER BY id",
+        );
+        // A quote in a quotation is doubled.
+        same(
+            r#"violation: "FK: BOATS(NAME) ('""Sea""', '""Gull""')"; statement"#,
+            r#"violation: "FK: BOATS(NAME) ('Sea', '""Gull""')"; statement"#,
         );
         assert_ne!(
             normalize("division by zero"),

@@ -26,12 +26,19 @@ pub(crate) struct FirstPass {
     passes: u32,
     /// Per operation, how much was known that may help it when it was last toured.
     known: Vec<usize>,
-    /// Calls that should be refused, each once.
-    negative: Vec<(usize, NegativeCall)>,
+    /// Calls that should be refused, each once; those of one operation that follow one preparation go together.
+    negative: Vec<NegativeCalls>,
+    /// Those of slow operations.
+    postponed: Vec<NegativeCalls>,
+    /// Calls of repeated tours since the last calls that should be refused.
+    toured: usize,
     /// Candidates until operations that never succeeded are toured once more, and how many there were last time.
     until_next: usize,
     interval: usize,
 }
+
+/// An operation, and calls of it that one candidate makes.
+pub(crate) type NegativeCalls = (usize, Vec<NegativeCall>);
 
 /// A call that should be refused, or that careless code trips over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,21 +68,19 @@ pub(crate) enum NegativeCall {
 }
 
 impl NegativeCall {
-    /// The most calls with an extreme value per operation.
-    const MAX_EXTREMES: usize = 6;
-
-    /// Those that each operation is called with, in this order; calls with extreme values follow.
-    const ALL: [Self; 10] = [
-        Self::Anonymous,
-        Self::InvalidParameter,
-        Self::InvalidBody,
-        Self::NullBody,
-        Self::EmptyBody,
-        Self::MalformedBody,
-        Self::UndocumentedContent,
-        Self::Least,
-        Self::Missing,
-        Self::OddText,
+    /// Those that each operation is called with, in this order; what is needed for one of a group is prepared once.
+    const GROUPS: [&[Self]; 6] = [
+        &[Self::Anonymous],
+        &[
+            Self::InvalidParameter,
+            Self::InvalidBody,
+            Self::MalformedBody,
+            Self::UndocumentedContent,
+        ],
+        &[Self::NullBody, Self::EmptyBody, Self::OddText, Self::Least],
+        &[Self::Missing],
+        &[Self::Extreme(0), Self::Extreme(1), Self::Extreme(2)],
+        &[Self::Extreme(3), Self::Extreme(4), Self::Extreme(5)],
     ];
 }
 
@@ -88,21 +93,26 @@ impl FirstPass {
     ) -> Self {
         let operations = 0..api.operations.len();
         let wanted: Vec<bool> = operations.map(|operation| !is_avoided(operation)).collect();
-        // Each kind for all operations before the next kind: time may end any moment.
-        let extremes = (0..NegativeCall::MAX_EXTREMES).map(NegativeCall::Extreme);
-        let kinds: Vec<_> = NegativeCall::ALL.into_iter().chain(extremes).collect();
-        let negative = (kinds.into_iter().rev())
-            .flat_map(|call| {
-                let called = (0..wanted.len()).rev();
-                let called = called.filter(|&operation| wanted[operation]);
-                called.map(move |operation| (operation, call))
-            })
-            .collect();
+        // Each group for all operations before the next group: time may end any moment.
+        let mut negative: Vec<NegativeCalls> = Vec::new();
+        for group in NegativeCall::GROUPS {
+            let called = (0..wanted.len()).filter(|&operation| wanted[operation]);
+            for operation in called {
+                // What deletes leaves nothing for the next call.
+                let is_delete = &*api.operations[operation].method == "DELETE";
+                let size = if is_delete { 1 } else { group.len() };
+                let calls = group.chunks(size).map(|calls| (operation, calls.to_vec()));
+                negative.extend(calls);
+            }
+        }
+        negative.reverse();
         Self {
             tours: plan(api, resources, &wanted),
             passes: 1,
             known: vec![0; api.operations.len()],
             negative,
+            postponed: Vec::new(),
+            toured: 0,
             until_next: FIRST_INTERVAL,
             interval: FIRST_INTERVAL,
         }
@@ -128,15 +138,32 @@ impl FirstPass {
     /// The next operation to be called by nobody, once every operation was called: one call is cheaper than a tour, and
     /// mostly shows something new.
     pub(crate) fn next_anonymous(&mut self) -> Option<usize> {
-        let is_due = self.is_over()
-            && (self.negative.last()).is_some_and(|(_, call)| *call == NegativeCall::Anonymous);
+        let is_anonymous = |(_, calls): &NegativeCalls| calls == &[NegativeCall::Anonymous];
+        let is_due = self.is_over() && self.negative.last().is_some_and(is_anonymous);
         let next = if is_due { self.negative.pop() } else { None };
         next.map(|(operation, _)| operation)
     }
 
-    /// The next call that should be refused.
-    pub(crate) fn next_negative(&mut self) -> Option<(usize, NegativeCall)> {
-        self.negative.pop()
+    /// The next calls that should be refused, when it is their turn: repeated tours get about as many calls.
+    pub(crate) fn next_negative(&mut self) -> Option<NegativeCalls> {
+        if !self.tours.is_empty() && self.toured == 0 {
+            return None;
+        }
+        let next = self.negative.pop()?;
+        self.toured = self.toured.saturating_sub(next.1.len());
+        Some(next)
+    }
+
+    /// Puts off calls of a slow operation: the search makes them when that operation has its turn.
+    pub(crate) fn postpone(&mut self, calls: NegativeCalls) {
+        self.postponed.push(calls);
+    }
+
+    /// Calls of an operation that were put off.
+    pub(crate) fn next_postponed(&mut self, operation: usize) -> Option<Vec<NegativeCall>> {
+        let mut postponed = self.postponed.iter();
+        let at = postponed.position(|(slow, _)| *slow == operation)?;
+        Some(self.postponed.remove(at).1)
     }
 
     /// The next tour; `news` says of an operation that failed so far how much is known that may help it, and nothing
@@ -157,6 +184,9 @@ impl FirstPass {
             self.tours = plan(api, resources, &wanted);
         }
         let tour = self.tours.pop_front()?;
+        if self.passes > 1 {
+            self.toured += tour.len();
+        }
         if self.tours.is_empty() && self.passes < MAX_PASSES {
             self.passes += 1;
             let mut wanted = vec![false; api.operations.len()];
@@ -392,8 +422,24 @@ paths:
         }
         let anonymous = std::iter::from_fn(|| first_pass.next_anonymous());
         assert_eq!(anonymous.count(), api.operations.len());
-        let next = first_pass.next_negative().map(|(_, call)| call);
-        assert_eq!(next, Some(NegativeCall::InvalidParameter));
+        assert_eq!(first_pass.next_negative(), None, "a tour is due");
+        let toured = first_pass.next(&api, &resources, |_| None);
+        assert_eq!(toured.map(|tour| tour.len()), Some(1));
+        let (_, calls) = first_pass.next_negative().expect("as many calls");
+        assert_eq!(calls.first(), Some(&NegativeCall::InvalidParameter));
+        assert_eq!(first_pass.next_negative(), None, "the next tour is due");
+    }
+
+    #[test]
+    fn what_deletes_is_prepared_for_each_call() {
+        let api = read(DOCUMENT, "harbor.yaml", &NoLoader).expect("a good document");
+        let first_pass = FirstPass::new(&api, &Resources::of(&api), |_| false);
+        let most = |method: &str| {
+            let negative = first_pass.negative.iter();
+            let calls = negative.filter(|(at, _)| &*api.operations[*at].method == method);
+            calls.map(|(_, calls)| calls.len()).max()
+        };
+        assert_eq!((most("DELETE"), most("POST")), (Some(1), Some(4)));
     }
 
     #[test]

@@ -71,6 +71,7 @@ pub mod external;
 pub mod oracle;
 pub mod probe;
 mod first_pass;
+pub mod latency;
 mod hints;
 pub mod disruption;
 

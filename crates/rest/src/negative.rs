@@ -13,21 +13,46 @@ use crate::sample::{
     any_user, append_operation, append_successful_prefix, edge_case_values, violate, with_value,
 };
 
-/// A candidate whose last call is such a call of an operation; `None` where that cannot be, or where it was seen already.
+/// A candidate that ends with such calls of an operation; `None` where none of them can be, or all were seen already.
 pub(crate) fn candidate(
     problem: &RestProblem,
     rng: &mut Rng,
     operation: usize,
-    call: NegativeCall,
+    calls: &[NegativeCall],
 ) -> Option<Candidate> {
     let mut candidate = Candidate::default();
     // One thing at a time: all but that is as in a call that succeeded. Who is refused at the door needs nothing to be there.
-    let needs_prefix = !matches!(call, NegativeCall::Anonymous | NegativeCall::Missing);
+    let is_prepared =
+        |call: &NegativeCall| !matches!(call, NegativeCall::Anonymous | NegativeCall::Missing);
+    let needs_prefix = calls.iter().any(is_prepared);
     if !needs_prefix || append_successful_prefix(problem, rng, &mut candidate, operation).is_none()
     {
         let user = any_user(problem, rng);
         append_operation(problem, rng, &mut candidate, operation, user, 0);
     }
+    let mut changed = Vec::new();
+    for call in calls {
+        let mut copy = candidate.clone();
+        if change_last(problem, rng, &mut copy, operation, *call) == Some(true) {
+            changed.extend(copy.steps.pop());
+        }
+    }
+    candidate.steps.pop();
+    let is_changed = !changed.is_empty();
+    for step in changed {
+        candidate.push(step.kind, step.user);
+    }
+    is_changed.then_some(candidate)
+}
+
+/// Turns the last call of a candidate into one that should be refused; says whether that could be done.
+fn change_last(
+    problem: &RestProblem,
+    rng: &mut Rng,
+    candidate: &mut Candidate,
+    operation: usize,
+    call: NegativeCall,
+) -> Option<bool> {
     let is_body = |at: &str| at.starts_with("/body");
     let tuning = &problem.sampling.tuning;
     let is_changed = match call {
@@ -37,11 +62,11 @@ pub(crate) fn candidate(
         }
         NegativeCall::InvalidParameter => {
             let is_parameter = |at: &str| !is_body(at);
-            violate(problem, rng, &mut candidate, Some(operation), is_parameter)
-                || add_parameter(rng, last_input(&mut candidate)?, tuning)
+            violate(problem, rng, candidate, Some(operation), is_parameter)
+                || add_parameter(rng, last_input(candidate)?, tuning)
         }
         NegativeCall::InvalidBody => {
-            let input = last_input(&mut candidate)?;
+            let input = last_input(candidate)?;
             if is_absent(input, "/body") {
                 // What is there can be wrong.
                 let tuning = GeneConfig {
@@ -51,30 +76,28 @@ pub(crate) fn candidate(
                 };
                 input.resample("/body", rng, &tuning);
             }
-            violate(problem, rng, &mut candidate, Some(operation), is_body)
+            violate(problem, rng, candidate, Some(operation), is_body)
         }
-        NegativeCall::NullBody => set_body(&mut candidate, Json::Null),
-        NegativeCall::EmptyBody => set_body(&mut candidate, Json::Object(Map::new())),
-        NegativeCall::MalformedBody => {
-            break_request(problem, &mut candidate, operation, Rule::Syntax)
-        }
+        NegativeCall::NullBody => set_body(candidate, Json::Null),
+        NegativeCall::EmptyBody => set_body(candidate, Json::Object(Map::new())),
+        NegativeCall::MalformedBody => break_request(problem, candidate, operation, Rule::Syntax),
         NegativeCall::UndocumentedContent => {
-            break_request(problem, &mut candidate, operation, Rule::ContentType)
+            break_request(problem, candidate, operation, Rule::ContentType)
         }
-        NegativeCall::Least => make_least(rng, last_input(&mut candidate)?, tuning),
+        NegativeCall::Least => make_least(rng, last_input(candidate)?, tuning),
         NegativeCall::Missing => {
             let mut pieces = problem.api.operations[operation].segments.iter();
             !problem.statuses()[operation].contains_key(&404)
                 && pieces.any(|piece| matches!(piece, PathPiece::Parameter(_)))
         }
-        NegativeCall::OddText => set_odd_text(last_input(&mut candidate)?),
+        NegativeCall::OddText => set_odd_text(last_input(candidate)?),
         NegativeCall::Extreme(which) => {
-            let input = last_input(&mut candidate)?;
+            let input = last_input(candidate)?;
             let (pointer, extreme) = extremes(input).into_iter().nth(which)?;
             input.set_json(&pointer, &extreme)
         }
     };
-    is_changed.then_some(candidate)
+    Some(is_changed)
 }
 
 fn last_input(candidate: &mut Candidate) -> Option<&mut Gene> {

@@ -16,6 +16,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::feedback::CodeTargets;
 use crate::first_pass::FirstPass;
 use crate::hints::Hints;
+use crate::latency::Latencies;
 use crate::openapi::{Api, Operation, PathPiece};
 use crate::oracle::Oracle;
 use crate::pool::ValuePool;
@@ -87,6 +88,7 @@ pub struct RestProblem {
     pub(crate) first_pass: FirstPass,
     /// Operations that end the session or the service for everybody.
     pub(crate) disruption: Disruption,
+    pub(crate) latencies: Latencies,
     oracle: Oracle,
     targets: Targets,
     faults: Vec<Fault>,
@@ -110,7 +112,8 @@ impl RestProblem {
         let first_pass = FirstPass::new(&api, &resources, is_avoided);
         let statuses = vec![BTreeMap::new(); api.operations.len()];
         let successful_prefixes = vec![Vec::new(); api.operations.len()];
-        let access = AccessTable::new(api.operations.len(), n_users);
+        let n_operations = api.operations.len();
+        let access = AccessTable::new(n_operations, n_users);
         Self {
             api,
             resources,
@@ -122,6 +125,7 @@ impl RestProblem {
             successful_prefixes,
             first_pass,
             disruption,
+            latencies: Latencies::of(n_operations, false),
             oracle,
             targets: Targets::default(),
             faults: Vec::new(),
@@ -141,6 +145,13 @@ impl RestProblem {
     pub fn with_code(mut self, code: CodeTargets) -> Self {
         self.code = code.silent(!self.sampling.techniques.steering);
         self.taint.enable(self.sampling.techniques);
+        self
+    }
+
+    /// Chooses slow operations less often, for a budget of time.
+    #[must_use]
+    pub fn with_latencies(mut self) -> Self {
+        self.latencies = Latencies::of(self.api.operations.len(), true);
         self
     }
 
@@ -370,6 +381,7 @@ impl RestProblem {
             return;
         };
         let (operation, input) = (action.operation, &action.gene);
+        self.latencies.note(operation, exchange.call.elapsed);
         // Who was never let in here is not refused because of what others called.
         let worked = !self.successful_prefixes[operation].is_empty()
             && self.access.was_let_in(operation, step.user);
@@ -590,6 +602,10 @@ impl Problem for RestProblem {
 
     fn size(&self, candidate: &Candidate) -> usize {
         candidate.size()
+    }
+
+    fn relative_cost(&self, candidate: &Candidate) -> f64 {
+        self.latencies.slowness_of(candidate)
     }
 
     fn without(&self, candidate: &Candidate, part: usize) -> Option<Candidate> {

@@ -32,8 +32,20 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
     while let Some(operation) = problem.first_pass.next_anonymous() {
         if !problem.disruption.is_avoided(operation)
             && let Some(candidate) =
-                negative::candidate(problem, rng, operation, NegativeCall::Anonymous)
+                negative::candidate(problem, rng, operation, &[NegativeCall::Anonymous])
         {
+            return candidate;
+        }
+    }
+    while let Some((operation, calls)) = problem.first_pass.next_negative() {
+        if problem.disruption.is_avoided(operation) {
+            continue;
+        }
+        if problem.latencies.is_slow(operation) {
+            problem.first_pass.postpone((operation, calls));
+            continue;
+        }
+        if let Some(candidate) = negative::candidate(problem, rng, operation, &calls) {
             return candidate;
         }
     }
@@ -55,15 +67,12 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
     if let Some(tour) = next {
         return tour_of(problem, rng, &tour);
     }
-    while let Some((operation, call)) = problem.first_pass.next_negative() {
-        if problem.disruption.is_avoided(operation) {
-            continue;
-        }
-        if let Some(candidate) = negative::candidate(problem, rng, operation, call) {
-            return candidate;
-        }
-    }
     let operation = pick_operation(problem, rng);
+    if let Some(calls) = problem.first_pass.next_postponed(operation)
+        && let Some(candidate) = negative::candidate(problem, rng, operation, &calls)
+    {
+        return candidate;
+    }
     let mut candidate = Candidate::default();
     let user = any_user(problem, rng);
     append_operation(problem, rng, &mut candidate, operation, user, DEPTH);
@@ -160,8 +169,23 @@ pub(crate) fn only_needed<'a>(
     }
 }
 
-/// Any operation; half of the time one that never succeeded, if there is one.
+/// The most choices of an operation before a slow one is taken after all.
+const MAX_PICKS: usize = 8;
+
+/// Any operation, slow ones less often.
 fn pick_operation(problem: &RestProblem, rng: &mut Rng) -> usize {
+    let mut picked = pick_any_operation(problem, rng);
+    for _ in 1..MAX_PICKS {
+        if problem.latencies.allows(rng, picked) {
+            break;
+        }
+        picked = pick_any_operation(problem, rng);
+    }
+    picked
+}
+
+/// Any operation; half of the time one that never succeeded, if there is one.
+fn pick_any_operation(problem: &RestProblem, rng: &mut Rng) -> usize {
     let n = problem.api.operations.len();
     let start = rng.usize(..n);
     if rng.bool()

@@ -74,6 +74,14 @@ pub trait Problem {
         1
     }
 
+    /// How much of the budget a candidate is expected to use, relative to the usual one.
+    ///
+    /// Above 1, it is chosen for mutation that much more rarely, so that costly candidates do not use up what cheap ones
+    /// need.
+    fn relative_cost(&self, _candidate: &Self::Candidate) -> f64 {
+        1.0
+    }
+
     /// The candidate without one of its parts (`part < size`), or `None` where it cannot be removed.
     fn without(&self, _candidate: &Self::Candidate, _part: usize) -> Option<Self::Candidate> {
         None

@@ -774,6 +774,16 @@ impl<'a> FinishedRun<'a> {
                 ),
             );
         }
+        for slow in &self.outcome.slow {
+            let line = format!(
+                "{} took {:.1} s per call and {:.0} % of the time of all calls{}",
+                name(slow.operation),
+                slow.mean.as_secs_f64(),
+                slow.share * 100.0,
+                self.args.slow_build_hint()
+            );
+            terminal.say(Tone::Warning, &line);
+        }
         let uncalled: Vec<&str> = operations
             .iter()
             .filter(|operation| operation.calls == 0)

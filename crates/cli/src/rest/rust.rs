@@ -1,5 +1,6 @@
 //! `--rust`: builds an instrumented Rust service for white-box testing.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -111,6 +112,42 @@ impl RustArgs {
             steering: has(Technique::Steering),
             tracking: has(Technique::Tracking),
             expansion: has(Technique::Expansion),
+        }
+    }
+}
+
+/// Crates that compute hashes of passwords, which take a second and more when they are not optimized.
+const HASHING: [&str; 6] = [
+    "argon2",
+    "bcrypt",
+    "djangohashers",
+    "pbkdf2",
+    "rust-argon2",
+    "scrypt",
+];
+
+impl RestArgs {
+    /// What to set when the debug build of a hashing crate makes calls of a Rust service slow; empty if there is none.
+    pub(super) fn slow_build_hint(&self) -> String {
+        let Some(folder) = &self.white.rust else {
+            return String::new();
+        };
+        let is_release =
+            |argument: &String| argument == "--release" || argument.contains("profile");
+        if self.white.cargo.iter().any(is_release) {
+            return String::new();
+        }
+        // The lock file is with the workspace.
+        let folder = folder.canonicalize().unwrap_or_default();
+        let mut folders = folder.ancestors();
+        let lock = folders.find_map(|folder| fs::read_to_string(folder.join("Cargo.lock")).ok());
+        let lock = lock.unwrap_or_default();
+        let is_used = |name: &&&str| lock.contains(&format!("name = \"{name}\"\n"));
+        match HASHING.iter().find(is_used) {
+            Some(name) => format!(
+                "; a debug build of `{name}` is slow: set `[profile.dev.package.\"*\"] opt-level = 3` in the Cargo.toml of the workspace"
+            ),
+            None => String::new(),
         }
     }
 }

@@ -9,7 +9,7 @@ use isobath_search::{Archive, MinimizedSuite, Problem, TargetId, minimize};
 
 use super::event::{EventReporter, Stage};
 use super::readable::{ObservedRequirement, Requirement};
-use super::shares::{has_time, used, verification_share};
+use super::shares::{Pace, has_time, used, verification_share};
 use super::unique::learn_unique_texts;
 use super::{Config, Test};
 use crate::caller::{Caller, ServiceLost};
@@ -40,6 +40,7 @@ pub(super) struct Finish<'a> {
     pub(super) config: &'a Config,
     pub(super) reporter: &'a RefCell<EventReporter>,
     pub(super) calls: u64,
+    pub(super) pace: Pace,
     /// Calls that are still needed to verify the tests at hand.
     pub(super) reserved_calls: usize,
     /// Calls of the tests that are kept.
@@ -77,14 +78,19 @@ impl Finish<'_> {
         statuses
     }
 
+    /// The share of the budget that a call uses now.
+    fn per_call(&self) -> f64 {
+        self.pace
+            .per_call(self.calls, used(self.config, self.calls))
+    }
+
     fn reserve(&self) -> f64 {
-        verification_share(&self.problem, &self.archive, self.config, self.calls)
+        verification_share(&self.problem, &self.archive, self.config, self.per_call())
     }
 
     /// Whether a test may be improved without taking the time in which the others are verified.
     pub(super) fn has_time_to_improve(&self) -> bool {
-        let each = used(self.config, self.calls) / self.calls.max(1) as f64;
-        let end = ALL_ENDS - self.reserved_calls as f64 * each;
+        let end = ALL_ENDS - self.reserved_calls as f64 * self.per_call();
         self.lost.is_none() && has_time(self.config, self.calls, end)
     }
 
@@ -97,8 +103,11 @@ impl Finish<'_> {
 
     /// The share of the time that the test runner is expected to need for the tests that are kept.
     fn check_share(&self) -> f64 {
-        let per_call = (self.config.elapsed)() / self.calls.max(1) as f64;
-        per_call * RUNNER_FACTOR * self.kept_calls as f64
+        // Only time is used by the test runner.
+        if self.config.calls.is_some() {
+            return 0.0;
+        }
+        self.per_call() * RUNNER_FACTOR * self.kept_calls as f64
     }
 
     /// Records faults.
@@ -124,6 +133,7 @@ impl Finish<'_> {
             Ok(exchanges) => {
                 self.calls += exchanges.len() as u64;
                 let used = used(self.config, self.calls);
+                self.pace.note(self.calls, used);
                 let mut reporter = self.reporter.borrow_mut();
                 reporter.add_calls(exchanges.len() as u64, used);
                 Some(exchanges)
@@ -154,7 +164,7 @@ impl Finish<'_> {
         let mut tests: Vec<Test> = Vec::new();
         self.reporter.borrow_mut().stage(Stage::Verify);
         // Faults are not shortened at the cost of all other tests.
-        let each = used(self.config, self.calls) / self.calls.max(1) as f64;
+        let each = self.per_call();
         let left = (ALL_ENDS - used(self.config, self.calls)).max(0.0);
         let for_others = self.reserve().min(left * SHARE_OF_OTHER_TESTS);
         self.reserved_calls = (for_others / each.max(f64::MIN_POSITIVE)) as usize;

@@ -35,6 +35,7 @@ use crate::exchange::Exchange;
 use crate::external::{OutboundRequest, OutboundTally};
 use crate::fault::{Fault, FaultKind};
 use crate::feedback::CodeCoverage;
+use crate::latency::SlowOperation;
 use crate::probe::ProbeConfig;
 use crate::problem::SamplingConfig;
 use crate::seeding::DatabaseReport;
@@ -173,6 +174,8 @@ pub struct RunResult {
     pub disruptive: Vec<(usize, u16)>,
     /// Operations after which a user could not log in any more; no test calls them.
     pub login_changes: Vec<usize>,
+    /// Operations whose calls used much of the time.
+    pub slow: Vec<SlowOperation>,
     /// How of the service.
     pub crashes: Vec<Crash>,
     /// Tests left out because the budget ended before verification.

@@ -15,23 +15,23 @@ use crate::problem::RestProblem;
 /// The share of the budget at which the probes end at the latest.
 const PROBES_END: f64 = 0.9;
 
-/// Probes what the search covered, after so many calls.
+/// Probes what the search covered, after so many calls, when one uses such a share of the budget.
 pub(super) fn run_probes(
     search: &Search<RestProblem>,
     caller: &mut Caller,
     config: &Config,
     reporter: &RefCell<EventReporter>,
     calls: u64,
+    per_call: f64,
 ) -> ProbeReport {
     let (problem, archive) = (search.problem(), search.archive());
     let used_before = used(config, calls);
     let is_success = |status: &u16| (200..300).contains(status);
     let statuses = problem.statuses().iter();
     let succeeded = statuses.filter(|statuses| statuses.keys().any(is_success));
-    let per_call = used_before / calls.max(1) as f64;
     let planned = used_before + probe_share(per_call, succeeded.count() as u64);
     // Probes that look at rows find more with every input; all others are soon done, and the rest is for the search.
-    let reserve = verification_share(problem, archive, config, calls);
+    let reserve = verification_share(problem, archive, config, per_call);
     let end = match caller.service().database {
         Some(_) => PROBES_END.min((1.0 - reserve).max(planned)),
         None => PROBES_END.min(planned),

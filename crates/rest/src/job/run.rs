@@ -16,7 +16,7 @@ use super::event::{Event, EventReporter, Stage, unexplained};
 use super::finish::Finish;
 use super::first_calls::look_first;
 use super::probing::run_probes;
-use super::shares::{BudgetShares, used, verification_share};
+use super::shares::{BudgetShares, Pace, used, verification_share};
 use super::{Config, DatabaseFindings, RunResult};
 use crate::caller::{Caller, Service, ServiceLost};
 use crate::candidate::Candidate;
@@ -93,13 +93,14 @@ pub fn run(
             config,
             &reporter,
             spent + search.cost(),
+            shares.per_call(shares.used()),
         );
-        let calls = spent + search.cost() + probed.calls;
         if probed.lost.is_none() {
             // What the probes did not need goes back to the search.
             let (problem, archive) = (search.problem(), search.archive());
-            let reserve = verification_share(problem, archive, config, calls);
-            let few = FEW_CALLS * used(config, calls) / calls.max(1) as f64;
+            let per_call = shares.per_call(shares.used());
+            let reserve = verification_share(problem, archive, config, per_call);
+            let few = FEW_CALLS * per_call;
             let reserve = (RUNS_AFTER_SEARCH * reserve).max(few.min(MAX_FEW_CALLS));
             shares.end_probes(probed.calls, reserve);
             service.with_database(|database| database.watch_every_call(false));
@@ -109,6 +110,8 @@ pub fn run(
         }
     }
     let found = search.finish();
+    let calls_so_far = spent + found.cost - found.resumed_cost + probed.calls;
+    let used_so_far = used(config, calls_so_far);
     let mut finish = Finish {
         searched: found.problem.statuses().to_vec(),
         problem: found.problem,
@@ -116,7 +119,8 @@ pub fn run(
         caller,
         config,
         reporter: &reporter,
-        calls: spent + found.cost - found.resumed_cost + probed.calls,
+        calls: calls_so_far,
+        pace: Pace::after(shares.per_call(used_so_far), calls_so_far, used_so_far),
         reserved_calls: 0,
         kept_calls: 0,
         unverified: 0,
@@ -160,6 +164,7 @@ pub fn run(
         uncovered,
         disruptive: finish.problem.disruption.observed(),
         login_changes: finish.problem.disruption.login_changes(),
+        slow: finish.problem.latencies.slow_operations(),
         crashes: service.supervisor.crashes(0),
         unverified: finish.unverified,
         unstable: finish.unstable,
@@ -245,6 +250,11 @@ fn search(
         oracle,
         config.sampling.clone(),
     );
+    // Where the budget is calls, nothing may depend on time.
+    let problem = match config.calls {
+        Some(_) => problem,
+        None => problem.with_latencies(),
+    };
     let problem = match service
         .with_driver(|feedback| CodeTargets::new(feedback.targets(), feedback.covered_at_start()))
     {

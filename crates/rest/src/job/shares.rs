@@ -1,6 +1,7 @@
 //! How a run divides its budget: the search gets what probes and tests are not expected to need.
 
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use isobath_search::{Archive, TargetId};
 
@@ -36,14 +37,50 @@ pub(super) fn has_time(config: &Config, calls: u64, until: f64) -> bool {
     !config.interrupt.load(Ordering::Relaxed) && used(config, calls) < until
 }
 
-/// Estimated share of the budget for verification, after so many calls.
+/// How many calls tell what the next ones take.
+const WINDOW: u64 = 100;
+
+/// The share of the budget that a call uses, by the last calls: the first ones of a service that warms up take many times
+/// as long.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pace {
+    /// Calls and the share that was used by then, [`WINDOW`] or more calls apart.
+    marks: [(u64, f64); 2],
+}
+
+impl Pace {
+    /// Goes on from another count of calls.
+    pub(super) fn after(per_call: f64, calls: u64, used: f64) -> Self {
+        let window = calls.min(WINDOW);
+        let mark = (calls - window, used - window as f64 * per_call);
+        Self {
+            marks: [mark, mark],
+        }
+    }
+
+    /// Takes note of what was used after so many calls.
+    pub(super) fn note(&mut self, calls: u64, used: f64) {
+        if calls >= self.marks[1].0 + WINDOW {
+            self.marks = [self.marks[1], (calls, used)];
+        }
+    }
+
+    /// The share that a call uses now.
+    pub(super) fn per_call(&self, calls: u64, used: f64) -> f64 {
+        let (calls_before, used_before) = self.marks[0];
+        let calls = calls.saturating_sub(calls_before).max(1);
+        (used - used_before).max(0.0) / calls as f64
+    }
+}
+
+/// Estimated share of the budget for verification, when a call uses so much of it.
 ///
 /// With a slow service that is much of it, and probes must not use what a suite needs.
 pub(super) fn verification_share(
     problem: &RestProblem,
     archive: &Archive<Candidate>,
     config: &Config,
-    calls: u64,
+    per_call: f64,
 ) -> f64 {
     let targets = problem.targets();
     let deserves = |target: &TargetId| {
@@ -57,8 +94,7 @@ pub(super) fn verification_share(
         .filter(|(_, targets)| targets.iter().any(deserves))
         .map(|(kept, _)| runs * kept.size)
         .sum();
-    let each = used(config, calls) / calls.max(1) as f64;
-    (verifying as f64 * each).min(MAX_VERIFICATION)
+    (verifying as f64 * per_call).min(MAX_VERIFICATION)
 }
 
 /// The share of the budget for probes, when one call uses so much of it.
@@ -81,6 +117,7 @@ pub(super) struct BudgetShares {
     uniform_answer: AtomicU16,
     /// The share of the budget that was used when it was last asked for, in millionths.
     used: AtomicU64,
+    pace: Mutex<Pace>,
 }
 
 impl BudgetShares {
@@ -133,7 +170,16 @@ impl BudgetShares {
     /// How much of the search is over, when `used` of the budget is used.
     pub(super) fn share_of_search(&self, used: f64) -> f64 {
         self.used.store((used * 1e6) as u64, Ordering::Relaxed);
+        let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        pace.note(self.calls(), used);
+        drop(pace);
         used / self.search_end(used)
+    }
+
+    /// The share of the budget that a call uses now.
+    pub(super) fn per_call(&self, used: f64) -> f64 {
+        let pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        pace.per_call(self.calls(), used)
     }
 
     /// The share of the budget at which the search ends.
@@ -149,7 +195,7 @@ impl BudgetShares {
             return FIRST_PASS;
         }
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
-        let per_call = used / count(&self.calls).max(1.0);
+        let per_call = self.per_call(used);
         let tests = per_call * count(&self.pairs) * CALLS_PER_TEST * RUNS_PER_TEST;
         let probes = probe_share(per_call, self.succeeded.load(Ordering::Relaxed));
         (1.0 - tests - probes).clamp(MIN_SEARCH, MAX_SEARCH)
@@ -174,6 +220,21 @@ mod tests {
         assert_eq!(search_end(200, 100), MIN_SEARCH);
         let between = search_end(1_200, 100);
         assert!((0.45..0.55).contains(&between), "{between}");
+    }
+
+    #[test]
+    fn a_service_that_warmed_up_is_judged_by_its_last_calls() {
+        let mut pace = Pace::default();
+        for calls in 1..=1000_u64 {
+            // Half of the budget for the first 300 calls, a tenth for the other 700.
+            let used = 0.5 * calls.min(300) as f64 / 300.0
+                + 0.1 * calls.saturating_sub(300) as f64 / 700.0;
+            pace.note(calls, used);
+        }
+        let now = pace.per_call(1000, 0.6);
+        assert!((now - 0.1 / 700.0).abs() < 1e-9, "{now}");
+        let later = Pace::after(now, 1000, 0.6);
+        assert!((later.per_call(1050, 0.6 + 50.0 * now) - now).abs() < 1e-9);
     }
 
     #[test]

@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 
 use super::{Algorithm, Context, Evaluated, Parent, Proposal, sampled};
-use crate::archive::ArchivedCandidate;
+use crate::archive::{ArchivedCandidate, Member};
 use crate::evaluation::Score;
 use crate::event::Phase;
 use crate::problem::{MutationContext, Problem};
@@ -124,6 +124,27 @@ impl<C> Mio<C> {
     }
 }
 
+/// The most draws before a costly candidate is taken after all.
+const MAX_DRAWS: usize = 8;
+
+/// Draws from the archive; the costlier a candidate is, the rarer it is taken.
+fn draw_by_cost<P: Problem>(
+    context: &mut Context<'_, P>,
+    population: usize,
+) -> Option<(TargetId, Member<P::Candidate>)> {
+    let mut drawn = None;
+    for _ in 0..MAX_DRAWS {
+        let (target, member) = context.archive.draw(context.rng, population)?;
+        let cost = context.problem.relative_cost(&member.kept.candidate);
+        let is_taken = cost <= 1.0 || context.rng.f64() < 1.0 / cost;
+        drawn = Some((target, member));
+        if is_taken {
+            break;
+        }
+    }
+    drawn
+}
+
 impl<P: Problem> Algorithm<P> for Mio<P::Candidate> {
     fn propose(&mut self, context: &mut Context<'_, P>) -> Proposal<P::Candidate> {
         while let Some(chain) = self.ready.pop_front() {
@@ -136,7 +157,7 @@ impl<P: Problem> Algorithm<P> for Mio<P::Candidate> {
             return sampled(context, 0);
         }
         let population = self.config.population_at(progress);
-        let Some((target, member)) = context.archive.draw(context.rng, population) else {
+        let Some((target, member)) = draw_by_cost(context, population) else {
             return sampled(context, 0);
         };
         // Around a covered target there is nothing to climb.
