@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::exchange::Exchange;
-use crate::openapi::Api;
 
 /// A kind of misbehavior that an oracle can find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -422,25 +421,10 @@ impl Fault {
         }
     }
 
-    /// Takes note of the calls up to the one that showed it.
-    pub(crate) fn note_calls(&mut self, api: &Api, exchanges: &[Exchange]) {
-        let is_own = |exchange: &Exchange| {
-            let operation = exchange.operation.and_then(|at| api.operations.get(at));
-            operation.is_some_and(|operation| operation.name() == self.operation)
-        };
-        let end = exchanges.iter().rposition(is_own);
-        let end = end.map_or(exchanges.len(), |at| at + 1);
-        // What takes several calls is shown by those after it.
-        let end = match self.kind {
-            FaultKind::ServerError
-            | FaultKind::StackTrace
-            | FaultKind::ResponseMismatch
-            | FaultKind::UndocumentedStatus
-            | FaultKind::InvalidInputAccepted => end,
-            _ => exchanges.len(),
-        };
-        let first = end.saturating_sub(MAX_CALLS);
-        let calls = exchanges[first..end].iter();
+    /// Takes note of the calls that showed it, the last of these at the end.
+    pub(crate) fn note_calls(&mut self, exchanges: &[Exchange]) {
+        let first = exchanges.len().saturating_sub(MAX_CALLS);
+        let calls = exchanges[first..].iter();
         self.calls = calls.map(Exchange::summary).collect();
     }
 

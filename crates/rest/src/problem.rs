@@ -278,6 +278,11 @@ impl RestProblem {
         target
     }
 
+    fn is_known(&self, fault: &Fault) -> bool {
+        let mut known = self.faults.iter();
+        known.any(|known| known.identity() == fault.identity())
+    }
+
     /// Replaces what is known of a fault by what a later run showed of it.
     pub(crate) fn correct_fault(&mut self, fault: &Fault) {
         let mut known = self.faults.iter_mut();
@@ -313,7 +318,7 @@ impl RestProblem {
     #[must_use]
     pub fn judge(&self, candidate: &Candidate, exchanges: &[Exchange]) -> Vec<Fault> {
         let mut faults = Vec::new();
-        for exchange in exchanges {
+        for (at, exchange) in exchanges.iter().enumerate() {
             let step = candidate.steps.iter().find(|step| step.id == exchange.step);
             let breach = step.and_then(|step| match &step.kind {
                 StepKind::Call { breach, .. } => breach.as_ref(),
@@ -321,11 +326,15 @@ impl RestProblem {
             });
             let judged = self.oracle.judge(&self.api, exchange, breach);
             let is_passed_on = is_passed_on(exchange);
-            faults.extend(
-                judged
-                    .into_iter()
-                    .filter(|fault| fault.kind != FaultKind::ServerError || !is_passed_on),
-            );
+            let judged = judged
+                .into_iter()
+                .filter(|fault| fault.kind != FaultKind::ServerError || !is_passed_on);
+            faults.extend(judged.map(|mut fault| {
+                if !self.is_known(&fault) {
+                    fault.note_calls(&exchanges[..=at]);
+                }
+                fault
+            }));
         }
         faults.extend(self.judge_rows(exchanges));
         faults
@@ -335,6 +344,9 @@ impl RestProblem {
     fn register(&mut self, mut candidate: Candidate, rng: &mut Rng) -> Candidate {
         if let Some(seeder) = &mut self.seeder {
             seeder.register(&mut candidate, rng);
+        }
+        if let Some(oracle) = &self.rows {
+            oracle.put_hashes(&mut candidate.rows);
         }
         candidate
     }
@@ -560,9 +572,8 @@ impl Problem for RestProblem {
             seeder.note(candidate, &exchanges);
         }
         for mut fault in self.judge(candidate, &exchanges) {
-            let mut known = self.faults.iter();
-            if !known.any(|known| known.identity() == fault.identity()) {
-                fault.note_calls(&self.api, &exchanges);
+            if fault.calls.is_empty() && !self.is_known(&fault) {
+                fault.note_calls(&exchanges);
             }
             if fault.kind == FaultKind::ServiceDied {
                 self.note_crash(&fault, candidate);

@@ -1,7 +1,9 @@
 //! Logged-in users: the credentials they send with each call, and their renewal.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use isobath_exec::http::{Client, Method, Request, Response};
 use serde_json::Value;
@@ -18,6 +20,8 @@ pub struct Session {
     /// Makes created users differ.
     number: u64,
     credentials: Arc<Mutex<Arc<Credentials>>>,
+    /// How long the last log-in took, in microseconds.
+    login_time: Arc<AtomicU64>,
 }
 
 /// What a user sends with every call.
@@ -86,6 +90,7 @@ impl Session {
             user: Arc::new(user.clone()),
             number,
             credentials: Arc::default(),
+            login_time: Arc::default(),
         };
         let credentials = session.create_and_log_in(client, base, 0)?;
         *session.lock() = Arc::new(credentials);
@@ -96,6 +101,12 @@ impl Session {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.user.name
+    }
+
+    /// How long the user takes to log in.
+    #[must_use]
+    pub fn login_time(&self) -> Duration {
+        Duration::from_micros(self.login_time.load(Ordering::Relaxed))
     }
 
     /// What the user sends with every call at present.
@@ -290,8 +301,10 @@ impl Session {
             ignores_cookies: false,
         };
         if let Some(login) = &self.user.login {
-            let response =
+            let (response, elapsed) =
                 send(client, base, &login.call, &filled).map_err(|problem| self.fail(problem))?;
+            self.login_time
+                .store(elapsed.as_micros() as u64, Ordering::Relaxed);
             credentials
                 .take(login, &response)
                 .map_err(|problem| self.fail(problem))?;
@@ -416,7 +429,7 @@ fn send(
     base: &str,
     call: &AuthCall,
     filled: &BTreeMap<String, String>,
-) -> Result<Response, String> {
+) -> Result<(Response, Duration), String> {
     let url = if call.endpoint.contains("://") {
         call.endpoint.clone()
     } else {
@@ -434,7 +447,7 @@ fn send(
     }
     let answer = client.call(&request);
     match answer.response() {
-        Some(response) if response.status < 400 => Ok(response.clone()),
+        Some(response) if response.status < 400 => Ok((response.clone(), answer.elapsed)),
         Some(response) => Err(format!(
             "{} {url} returned {}",
             call.method, response.status

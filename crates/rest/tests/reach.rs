@@ -9,6 +9,7 @@ use isobath_rest::job::{RunResult, call_disruptive};
 use isobath_rest::probe::ProbeConfig;
 use isobath_suts::Running;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use support::{Plan, Prepared};
 
 fn prepared(service: &Running, seed: u64, calls: u64) -> Prepared {
@@ -137,6 +138,21 @@ fn every_operation_is_called_before_anything_is_tried_twice() {
     let result = prepared(&service, 1, 6).run();
     let called = operations(&service, &result, |statuses| !statuses.is_empty());
     assert_eq!(called.len(), 6, "{called:?}");
+}
+
+#[test]
+fn a_slow_service_with_many_operations_is_called_everywhere_before_the_budget_ends() {
+    let (service, calls) = isobath_suts::wide::wide();
+    let mut prepared = prepared(&service, 1, 0);
+    // 300 ms a call for 60 s, by a clock that the service moves.
+    let clock = Arc::clone(&calls);
+    prepared.config.calls = None;
+    prepared.config.elapsed = Arc::new(move || clock.load(Ordering::Relaxed) as f64 * 0.3 / 60.0);
+    let result = prepared.run();
+    let called = operations(&service, &result, |statuses| !statuses.is_empty());
+    assert_eq!(called.len(), 200);
+    let calls = calls.load(Ordering::Relaxed);
+    assert!(calls <= 210, "{calls} calls exceed the budget");
 }
 
 #[test]

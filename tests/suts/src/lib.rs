@@ -33,6 +33,7 @@ mod store;
 pub mod stored;
 pub mod terse;
 pub mod unusual;
+pub mod wide;
 pub mod wired;
 
 pub use catalogue::{ALL, Sut, UNUSUAL};

@@ -15,6 +15,7 @@ mod names;
 mod observer;
 mod oracle;
 mod rules;
+mod text_format;
 #[cfg(test)]
 mod tests;
 mod updates;

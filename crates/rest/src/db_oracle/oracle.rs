@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use isobath_exec::test_database::RowChange;
 use isobath_rows::set::{NewCell, NewRow};
-use isobath_sql::{Schema, Value};
+use isobath_sql::{ConstraintKind, Schema, Value};
 
 use super::effect::CallEffect;
 use super::matrix::ConstraintMatrix;
 use super::names::{is_bookkeeping, is_log, table_of};
 use super::rules;
+use super::text_format::TextFormat;
 use crate::exchange::Exchange;
 use crate::fault::Fault;
 use crate::openapi::{Api, Operation};
@@ -43,6 +44,30 @@ struct WrittenColumn {
     /// Its texts, while they are few.
     texts: BTreeSet<String>,
     has_value: bool,
+    /// The first text, and the format that it has in common with all others.
+    example: Option<(String, Option<TextFormat>)>,
+}
+
+impl WrittenColumn {
+    fn note_text(&mut self, text: &str) {
+        self.has_value = true;
+        if self.texts.len() <= MAX_KINDS {
+            self.texts.insert(text.to_owned());
+        }
+        let format = TextFormat::of(text);
+        match &mut self.example {
+            None => self.example = Some((text.to_owned(), format)),
+            Some((_, known)) if *known != format => *known = None,
+            Some(_) => {}
+        }
+    }
+
+    /// A hash that was written, if the column has hashes and this text is none of their format.
+    fn hash_instead_of(&self, text: &str) -> Option<&str> {
+        let (example, format) = self.example.as_ref()?;
+        let is_other = format.is_some() && TextFormat::of(text) != *format;
+        is_other.then_some(example.as_str())
+    }
 }
 
 /// A text column with at most so many values in so many rows has no others.
@@ -56,12 +81,7 @@ impl WrittenRows {
         for (column, cell) in self.columns.iter_mut().zip(row) {
             match cell {
                 Value::Null => column.was_null = true,
-                Value::Text(text) => {
-                    column.has_value = true;
-                    if column.texts.len() <= MAX_KINDS {
-                        column.texts.insert(text.clone());
-                    }
-                }
+                Value::Text(text) => column.note_text(text),
                 _ => column.has_value = true,
             }
         }
@@ -73,6 +93,9 @@ impl WrittenRows {
             let has_few = self.n_rows >= MANY_ROWS && column.texts.len() <= MAX_KINDS;
             match cell {
                 NewCell::Value(Value::Null) => column.was_null,
+                NewCell::Value(Value::Text(text)) if column.hash_instead_of(text).is_some() => {
+                    false
+                }
                 NewCell::Value(Value::Text(text)) if has_few && !column.texts.is_empty() => {
                     column.texts.contains(text)
                 }
@@ -218,6 +241,36 @@ impl DatabaseOracle {
             .collect()
     }
 
+    /// Gives new rows hashes as the service writes them, where any other text would be refused when it is read.
+    pub(crate) fn put_hashes(&self, rows: &mut [NewRow]) {
+        for row in rows {
+            let (Some(written), Some(table)) = (
+                self.written_rows.get(&row.table),
+                self.schema.tables.get(row.table),
+            ) else {
+                continue;
+            };
+            let is_key = |at: usize| {
+                table.constraints.iter().any(|one| match &one.kind {
+                    ConstraintKind::PrimaryKey { columns }
+                    | ConstraintKind::Unique { columns, .. } => columns.contains(&at),
+                    _ => false,
+                })
+            };
+            let cells = row.cells.iter_mut().zip(&written.columns).enumerate();
+            for (at, (cell, column)) in cells {
+                if is_key(at) {
+                    continue;
+                }
+                if let NewCell::Value(Value::Text(text)) = cell
+                    && let Some(hash) = column.hash_instead_of(text)
+                {
+                    *text = hash.to_owned();
+                }
+            }
+        }
+    }
+
     /// Whether rows were made in tables that are no logs by their names.
     pub(super) fn makes_rows(&self, changes: &[RowChange]) -> bool {
         changes.iter().any(|change| {
@@ -254,6 +307,31 @@ mod tests {
     use isobath_sql::ddl::{Source, load};
 
     use super::*;
+
+    #[test]
+    fn a_column_of_hashes_gets_hashes() {
+        let source = Source {
+            name: "users.sql".to_owned(),
+            text: "CREATE TABLE users (name TEXT, password TEXT);".to_owned(),
+        };
+        let schema = load("users", &[source], Some(DialectName::Sqlite)).schema;
+        let mut oracle = DatabaseOracle::new(Arc::new(schema));
+        let text = |text: &str| Value::Text(text.to_owned());
+        let written = oracle.written_rows.entry(0).or_default();
+        written.note(&[text("ada"), text("$2b$12$one")]);
+        written.note(&[text("bob"), text("$2b$12$two")]);
+        let cells = [text("eve"), text("x")].map(NewCell::Value).into();
+        let mut rows = [NewRow {
+            id: 1,
+            table: 0,
+            cells,
+        }];
+        assert_eq!(oracle.tables_of_foreign_rows(&rows).len(), 1);
+        oracle.put_hashes(&mut rows);
+        let kept = [text("eve"), text("$2b$12$one")].map(NewCell::Value);
+        assert_eq!(rows[0].cells, kept);
+        assert_eq!(oracle.tables_of_foreign_rows(&rows).len(), 0);
+    }
 
     #[test]
     fn rows_that_no_call_would_write_are_told_by_their_table() {

@@ -107,6 +107,17 @@ impl CallTrace {
         })
     }
 
+    /// Why the last statement failed that a database refused, with its SQLSTATE first; not that of a broken connection.
+    pub fn failed_statement(&self) -> Option<&str> {
+        let mut events = self.events.iter().rev();
+        events.find_map(|event| match event {
+            Event::Statement { failure, .. } => failure
+                .as_deref()
+                .filter(|failure| !failure.starts_with("08")),
+            _ => None,
+        })
+    }
+
     /// The last statements that the call sent to a database, with what came back.
     pub fn statements(&self) -> impl Iterator<Item = String> {
         let all: Vec<String> = self

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use isobath_search::{Archive, MinimizedSuite, Problem, TargetId, minimize};
 
@@ -18,13 +19,14 @@ use crate::exchange::Exchange;
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Finding;
 use crate::problem::RestProblem;
+use crate::session::Session;
 use crate::target::Target;
 
 /// The share of the budget at which the minimizing ends at the latest, and the most that all may use.
 const MINIMIZING_ENDS: f64 = 0.97;
 pub(super) const ALL_ENDS: f64 = 1.0;
-/// How much longer a call takes in the test runner, which starts first, than here.
-const RUNNER_FACTOR: f64 = 2.0;
+/// How much longer a call takes in the test runner, which starts first and runs the suite twice, than here.
+const RUNNER_FACTOR: f64 = 2.5;
 /// How much of what is left after the search is kept for tests that show no fault, at most.
 const SHARE_OF_OTHER_TESTS: f64 = 0.6;
 /// The most of the budget that is used to learn which texts must be unique, after the search.
@@ -108,6 +110,17 @@ impl Finish<'_> {
             return 0.0;
         }
         self.per_call() * RUNNER_FACTOR * self.kept_calls as f64
+    }
+
+    /// The log-ins of a test, as calls of the usual length: in the test runner each test has its own, and they may take
+    /// longer than all else.
+    fn calls_of_logins(&self, exchanges: &[Exchange]) -> u64 {
+        let users: BTreeSet<usize> = exchanges.iter().filter_map(|one| one.user).collect();
+        let sessions = &self.caller.service().sessions;
+        let sessions = users.into_iter().filter_map(|user| sessions.get(user));
+        let time: Duration = sessions.map(Session::login_time).sum();
+        let usual = self.problem.latencies.mean_call().as_secs_f64();
+        (time.as_secs_f64() / usual.max(1e-3)).round() as u64
     }
 
     /// Records faults.
@@ -524,7 +537,7 @@ impl Finish<'_> {
             return None;
         }
         candidate.retain_used_mock_responses(exchanges.iter().chain(&again));
-        self.kept_calls += exchanges.len() as u64;
+        self.kept_calls += exchanges.len() as u64 + self.calls_of_logins(&exchanges);
         Some(Test {
             candidate,
             exchanges,
@@ -539,15 +552,20 @@ impl Finish<'_> {
         let Some(judge) = self.problem.db_oracle() else {
             return BTreeMap::new();
         };
+        let tested = tests.iter();
+        let tested = tested.flat_map(|test| {
+            let faults = test.faults.iter();
+            faults.map(|fault| (fault.clone(), test.candidate.rows.clone()))
+        });
+        // Nobody knows of a fault without a test whether it needs the rows of its candidate.
+        let untested = self.shown_by_search(tests).into_iter();
+        let untested = untested.map(|(fault, candidate)| (fault, candidate.rows));
         let mut needs_rows = BTreeMap::new();
-        for test in tests {
-            let tables = judge.tables_of_foreign_rows(&test.candidate.rows);
-            if tables.is_empty() {
-                continue;
-            }
-            let tables = tables.into_iter().collect::<Vec<_>>().join(", ");
-            for fault in &test.faults {
-                needs_rows.insert((fault.kind, fault.cause.clone()), tables.clone());
+        for (fault, rows) in tested.chain(untested) {
+            let tables = judge.tables_of_foreign_rows(&rows);
+            if !tables.is_empty() {
+                let tables = tables.into_iter().collect::<Vec<_>>().join(", ");
+                needs_rows.insert((fault.kind, fault.cause), tables);
             }
         }
         needs_rows
@@ -567,7 +585,7 @@ impl Finish<'_> {
                 };
                 let (mut fault, test) = (fault.clone(), tests.iter().position(shows));
                 if let Some(test) = test {
-                    fault.note_calls(&self.problem.api, &tests[test].exchanges);
+                    fault.note_calls(&tests[test].exchanges);
                 }
                 (fault, test)
             })

@@ -63,9 +63,10 @@ impl Finish<'_> {
                     ""
                 }
             };
-            let is_near_creator = creators.iter().zip(&service.api.operations).any(
-                |(&is_creator, operation)| is_creator && is_near(&operation.path, path),
-            );
+            let is_near_creator = creators
+                .iter()
+                .zip(&service.api.operations)
+                .any(|(&is_creator, operation)| is_creator && is_near(&operation.path, path));
             let dependencies = self.problem.resources().dependencies(action.operation);
             // What no call was seen to create, nobody left behind.
             let is_creatable = |pointer: &str| {

@@ -370,12 +370,18 @@ fn server_error_cause(
                 .find_map(|key| body.get(key)?.as_str().map(str::to_owned))
         })
         .unwrap_or_else(|| text.chars().take(400).collect());
-    if has_nul(&exchange.request) && may_be_about_nul(&message) {
+    let failure = exchange.trace.failed_statement();
+    let is_blamed = blames_nul(failure.unwrap_or(&exchange.service_output));
+    if has_nul(&exchange.request) && (may_be_about_nul(&message) || is_blamed) {
         return NUL.to_owned();
     }
-    format!("{name} {status} {}", normalize(&exchange.redacted(message)))
-        .trim_end()
-        .to_owned()
+    // Many services say of all failed statements the same.
+    let failure = failure.map_or_else(String::new, |failure| {
+        format!(" ({})", normalize(&exchange.redacted(failure.to_owned())))
+    });
+    let message = normalize(&exchange.redacted(message));
+    let cause = format!("{name} {status} {message}");
+    format!("{}{failure}", cause.trim_end())
 }
 
 /// The cause of all server errors for a NUL: databases refuse it, and one check in front of all operations would, too.
@@ -398,18 +404,22 @@ fn may_be_about_nul(message: &str) -> bool {
             message.as_str(),
             "internal server error" | "server error" | "an unexpected error occurred"
         );
-    is_bare
-        || [
-            "nul character",
-            "null character",
-            "nul byte",
-            "null byte",
-            "0x00",
-            "\\u0000",
-            "byte sequence for encoding",
-        ]
-        .iter()
-        .any(|word| message.contains(word))
+    is_bare || blames_nul(&message)
+}
+
+/// Whether a text names a NUL as what is wrong.
+fn blames_nul(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let words = [
+        "nul character",
+        "null character",
+        "nul byte",
+        "null byte",
+        "0x00",
+        "\\u0000",
+        "byte sequence for encoding",
+    ];
+    words.iter().any(|word| text.contains(word))
 }
 
 /// What is wrong with an input, in words.
@@ -421,6 +431,11 @@ fn describe(breach: &RuleViolation) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use isobath_exec::driver::Event;
+    use isobath_exec::http::{Call, CallOutcome};
+
     use super::*;
 
     #[test]
@@ -434,5 +449,43 @@ mod tests {
             "select 1 - invalid byte sequence for encoding \"UTF8\": 0x00"
         ));
         assert!(!may_be_about_nul("division by zero"));
+    }
+
+    /// The cause of a response that hides why a statement failed.
+    fn cause_of(request: Request, failure: &str) -> String {
+        let call = Call {
+            outcome: CallOutcome::Failed(CallFailure::Dropped),
+            elapsed: Duration::ZERO,
+            repeated: false,
+            waited: Duration::ZERO,
+            hops: Vec::new(),
+        };
+        let mut exchange = Exchange::new(0, Some(0), None, request, call);
+        exchange.trace.events.push(Event::Statement {
+            action: 0,
+            text: "SELECT 1".to_owned(),
+            database: "postgresql".to_owned(),
+            rows: 0,
+            failure: Some(failure.to_owned()),
+        });
+        server_error_cause("GET /boats", 500, None, &exchange, "a database error")
+    }
+
+    #[test]
+    fn a_message_that_hides_why_a_statement_failed_is_told_apart_by_the_failure() {
+        let request = || Request::get("http://localhost/boats?offset=-1");
+        let offset = cause_of(request(), "2201X: OFFSET must not be negative");
+        assert_eq!(
+            offset,
+            "GET /boats 500 a database error (#X: OFFSET must not be negative)"
+        );
+        assert_ne!(offset, cause_of(request(), "22003: out of range"));
+        let nul = Request::get("http://localhost/boats/a%00b");
+        assert_eq!(cause_of(nul, "22021: invalid byte sequence: 0x00"), NUL);
+        // A connection that was busy is no cause.
+        assert_eq!(
+            cause_of(request(), "08006: no answer yet"),
+            "GET /boats 500 a database error"
+        );
     }
 }

@@ -242,7 +242,7 @@ impl Prober<'_> {
             Ok(exchanges) => {
                 self.calls += exchanges.len() as u64;
                 for mut fault in self.problem.judge(candidate, &exchanges) {
-                    fault.note_calls(&self.api, &exchanges);
+                    fault.note_calls(&exchanges);
                     self.keep(fault, candidate.clone());
                 }
                 Some(exchanges)
