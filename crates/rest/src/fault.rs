@@ -421,6 +421,17 @@ impl Fault {
         }
     }
 
+    /// Tells it as a test shows it, which may be by another operation than the one that showed it first.
+    pub(crate) fn retell(&mut self, shown: Self) {
+        if shown.operation != self.operation {
+            let first = std::mem::replace(&mut self.operation, shown.operation);
+            self.others.remove(&self.operation);
+            self.others.insert(first);
+            self.detail = shown.detail;
+            self.evidence = shown.evidence;
+        }
+    }
+
     /// Takes note of the calls that showed it, the last of these at the end.
     pub(crate) fn note_calls(&mut self, exchanges: &[Exchange]) {
         let first = exchanges.len().saturating_sub(MAX_CALLS);
@@ -511,6 +522,12 @@ pub fn normalize(message: &str) -> String {
             .expect("a constant pattern")
     });
     let text = LISTS.replace_all(&text, "…");
+    // Nor does the text of a statement, which may go on to the end or to a hyphen.
+    static STATEMENTS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(select|insert into|update|delete from)\b .{0,2000}?( - |$|; | \[#)")
+            .expect("a constant pattern")
+    });
+    let text = STATEMENTS.replace_all(&text, "$1 …$2");
     text.chars().take(160).collect()
 }
 
@@ -577,6 +594,14 @@ mod tests {
         same(
             "syntax error in SELECT id FROM notices WHERE title LIKE '%'clock%' ORDER BY id",
             "syntax error in SELECT id FROM notices WHERE title LIKE '%'ti%' ORDER BY id",
+        );
+        same(
+            r#"Invalid value "-9" for parameter "limit"; SQL statement: SELECT a.* FROM artifacts a ORDER BY a.name asc LIMIT ? [90008]"#,
+            r#"Invalid value "-1" for parameter "limit"; SQL statement: SELECT a.* FROM artifacts a ORDER BY a.id desc LIMIT ? [90008]"#,
+        );
+        assert_ne!(
+            normalize("select a from b - no such column"),
+            normalize("select a from b - out of memory")
         );
         // A quote in a quotation is doubled.
         same(

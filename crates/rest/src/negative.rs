@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use crate::action::broken_body;
 use crate::candidate::{Candidate, StepKind};
 use crate::first_pass::NegativeCall;
-use crate::openapi::PathPiece;
+use crate::openapi::{Api, PathPiece};
 use crate::problem::RestProblem;
 use crate::sample::{
     any_user, append_operation, append_successful_prefix, edge_case_values, violate, with_value,
@@ -78,8 +78,8 @@ fn change_last(
             }
             violate(problem, rng, candidate, Some(operation), is_body)
         }
-        NegativeCall::NullBody => set_body(candidate, Json::Null),
-        NegativeCall::EmptyBody => set_body(candidate, Json::Object(Map::new())),
+        NegativeCall::NullBody => set_body(&problem.api, candidate, Json::Null),
+        NegativeCall::EmptyBody => set_body(&problem.api, candidate, Json::Object(Map::new())),
         NegativeCall::MalformedBody => break_request(problem, candidate, operation, Rule::Syntax),
         NegativeCall::UndocumentedContent => {
             break_request(problem, candidate, operation, Rule::ContentType)
@@ -115,12 +115,16 @@ fn is_absent(input: &Gene, pointer: &str) -> bool {
     is_absent
 }
 
-/// Gives the last call another body, and says which rule that breaks; false if it has none.
-fn set_body(candidate: &mut Candidate, body: Json) -> bool {
+/// Gives the last call another body, and says which rule that breaks; false if it has none, or none of JSON.
+fn set_body(api: &Api, candidate: &mut Candidate, body: Json) -> bool {
     let kind = candidate.steps.last_mut().map(|step| &mut step.kind);
     let Some(StepKind::Call { action, breach }) = kind else {
         return false;
     };
+    let operation = api.operations.get(action.operation);
+    if !operation.is_some_and(|operation| action.sends_json(operation)) {
+        return false;
+    }
     let is_set = action.gene.set_json("/body", &body);
     let mismatch = action.gene.check().err();
     let mismatch = mismatch.filter(|mismatch| mismatch.pointer.starts_with("/body"));
@@ -272,19 +276,27 @@ mod tests {
     use super::*;
     use crate::openapi::{NoLoader, read};
 
-    /// An input of an operation with a limit in the query and a body of an optional text, a number and a list.
-    fn input() -> Gene {
+    /// The document of an operation with a limit in the query and a body of an optional text, a number and a list.
+    fn api(content_type: &str) -> Api {
         let document = json!({ "openapi": "3.0.0", "paths": { "/boats": { "post": {
             "parameters": [
                 { "name": "limit", "in": "query", "schema": { "type": "integer" } },
                 { "name": "version", "in": "header", "schema": { "type": "integer" } } ],
-            "requestBody": { "required": true, "content": { "application/json": { "schema": {
+            "requestBody": { "required": true, "content": { content_type: { "schema": {
                 "type": "object", "properties": {
                     "name": { "type": "string", "nullable": true },
                     "length": { "type": "integer", "minimum": 3 },
                     "masts": { "type": "array", "items": { "type": "integer" } } } } } } },
             "responses": {} } } } });
-        let api = read(&document.to_string(), "api.json", &NoLoader).expect("a document");
+        read(&document.to_string(), "api.json", &NoLoader).expect("a document")
+    }
+
+    /// An input of that operation.
+    fn input() -> Gene {
+        input_of(&api("application/json"))
+    }
+
+    fn input_of(api: &Api) -> Gene {
         let values = json!({ "query": {}, "header": {}, "body": {} });
         Gene::read(&api.model, api.operations[0].input, &values).expect("a valid input")
     }
@@ -320,16 +332,37 @@ mod tests {
 
     #[test]
     fn an_empty_body_is_invalid_where_something_is_required() {
+        let api = api("application/json");
         let mut candidate = Candidate::default();
-        candidate.push(StepKind::call(0, input()), None);
+        candidate.push(StepKind::call(0, input_of(&api)), None);
         let rule = |candidate: &Candidate| match &candidate.steps[0].kind {
             StepKind::Call { breach, .. } => breach.as_ref().map(|breach| breach.rule),
             StepKind::Follow(_) => None,
         };
-        assert!(set_body(&mut candidate, json!({})));
+        assert!(set_body(&api, &mut candidate, json!({})));
         assert_eq!(rule(&candidate), None);
-        assert!(set_body(&mut candidate, Json::Null));
+        assert!(set_body(&api, &mut candidate, Json::Null));
         assert_eq!(rule(&candidate), Some(Rule::NotNull));
+    }
+
+    #[test]
+    fn a_body_that_may_not_be_json_is_not_replaced_by_json() {
+        let is_replaced = |api: &Api, gene: Gene| {
+            let mut candidate = Candidate::default();
+            candidate.push(StepKind::call(0, gene), None);
+            set_body(api, &mut candidate, json!({}))
+        };
+        let yaml = api("application/x-yaml");
+        assert!(!is_replaced(&yaml, input_of(&yaml)));
+        let document = json!({ "openapi": "3.0.0", "paths": { "/files": { "post": {
+            "requestBody": { "required": true, "content": { "*/*": { "schema": {
+                "type": "string", "format": "binary" } } } },
+            "responses": {} } } } });
+        let file = read(&document.to_string(), "api.json", &NoLoader).expect("a document");
+        let mut rng = Rng::with_seed(1);
+        let config = GeneConfig::default();
+        let gene = Gene::sample(&file.model, file.operations[0].input, &mut rng, &config);
+        assert!(!is_replaced(&file, gene));
     }
 
     #[test]

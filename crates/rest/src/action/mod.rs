@@ -85,7 +85,7 @@ impl Action {
         let Some(operation) = api.operations.get(self.operation) else {
             return Vec::new();
         };
-        let is_json = self.media(operation) == Some(MediaKind::Json);
+        let is_json = self.sends_json(operation);
         self.gene
             .violations()
             .into_iter()
@@ -145,9 +145,18 @@ impl Action {
         }
     }
 
-    fn media(&self, operation: &Operation) -> Option<MediaKind> {
-        let media = &operation.body.as_ref()?.media;
-        media.get(self.media_index()?).map(|media| media.kind)
+    /// Whether the service is sure to read the body as JSON: not a text, which may be taken as it is, nor what is sent as
+    /// JSON for want of another notation.
+    pub(crate) fn sends_json(&self, operation: &Operation) -> bool {
+        let body = operation.body.as_ref();
+        let media = body.and_then(|body| body.media.get(self.media_index()?));
+        media.is_some_and(|media| {
+            let model = self.gene.model();
+            let domain = &model.node(behind_choice(model, media.node)).domain;
+            media.kind == MediaKind::Json
+                && media.content_type.contains("json")
+                && !matches!(domain, Domain::Text(_) | Domain::Binary(_))
+        })
     }
 
     /// Whether any text would do at a pointer, or what stands there is not a single value.

@@ -29,7 +29,7 @@ impl TextFormat {
             return Some(Self::Hash(algorithm.as_str().to_owned()));
         }
         let is_hexadecimal = text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        (text.len() >= MIN_DIGEST && is_hexadecimal).then(|| Self::Digest(text.len()))
+        (text.len() >= MIN_DIGEST && is_hexadecimal).then_some(Self::Digest(text.len()))
     }
 }
 

@@ -584,8 +584,12 @@ impl Finish<'_> {
                         .any(|shown| shown.identity() == fault.identity())
                 };
                 let (mut fault, test) = (fault.clone(), tests.iter().position(shows));
-                if let Some(test) = test {
-                    fault.note_calls(&tests[test].exchanges);
+                if let Some(test) = test.and_then(|at| tests.get(at)) {
+                    let shown = self.problem.judge(&test.candidate, &test.exchanges);
+                    let mut shown = shown.into_iter();
+                    let same = shown.find(|shown| shown.identity() == fault.identity());
+                    same.into_iter().for_each(|shown| fault.retell(shown));
+                    fault.note_calls(&test.exchanges);
                 }
                 (fault, test)
             })

@@ -150,10 +150,14 @@ impl Oracle {
         }
         if response.status >= 500 {
             let constraint = violated(exchange).map(|refusal| label(&refusal));
+            let is_null_body = breach
+                .is_some_and(|breach| breach.rule == Rule::NotNull && breach.pointer == "/body");
             let cause = match (panic, &constraint) {
                 (Some(panic), Some(constraint)) => format!("{} ({constraint})", panic.cause()),
                 (Some(panic), None) => panic.cause(),
                 (None, Some(constraint)) => constraint.clone(),
+                // A check in front of all operations would refuse it.
+                (None, None) if is_null_body => "null in place of the body".to_owned(),
                 (None, None) => {
                     server_error_cause(&name, response.status, trace.as_deref(), exchange, &text)
                 }
@@ -233,7 +237,7 @@ impl Oracle {
             let what = describe(breach);
             // A framework that converts one type to another does so everywhere.
             let cause = match breach.rule {
-                Rule::Type if breach.pointer.starts_with("/body/") => COERCION.to_owned(),
+                Rule::Type if breach.pointer != "/body" => COERCION.to_owned(),
                 Rule::NotNull if breach.pointer.starts_with("/body") => {
                     "null is accepted in bodies".to_owned()
                 }
