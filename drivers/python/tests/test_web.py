@@ -129,7 +129,7 @@ def test_a_body_is_looked_at_and_still_there_to_be_read():
     [
         environ_of(b"half", length=8),
         environ_of(b"later", HTTP_EXPECT="100-continue"),
-        environ_of(b"x" * 100_000),
+        environ_of(b"x" * 2 * io.DEFAULT_BUFFER_SIZE),
         environ_of(b"", length="", HTTP_TRANSFER_ENCODING="chunked"),
         {**environ_of(b"some"), "wsgi.input": io.BytesIO(b"some")},
     ],
