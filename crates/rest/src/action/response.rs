@@ -20,6 +20,8 @@ pub struct Violation {
     pub pointer: String,
     /// The same place with `*` for items of lists and for keys that the schema does not name.
     pub place: String,
+    /// The component of the document that it breaks, if it is one.
+    pub component: Option<String>,
     /// What exactly, for people.
     pub message: String,
 }
@@ -97,6 +99,7 @@ impl ResponseChecker {
         }
         let Some(response) = operation.response(status) else {
             return vec![Violation {
+                component: None,
                 kind: ViolationKind::UndocumentedStatus,
                 pointer: String::new(),
                 place: String::new(),
@@ -132,6 +135,7 @@ impl ResponseChecker {
                 .all(|media| is_json(&media.content_type))
             {
                 violations.push(Violation {
+                    component: None,
                     kind: ViolationKind::MissingBody,
                     pointer: String::new(),
                     place: String::new(),
@@ -143,6 +147,7 @@ impl ResponseChecker {
         let Some(media) = matching(&response.media, content_type) else {
             let types: Vec<&str> = response.media.iter().map(|m| &*m.content_type).collect();
             violations.push(Violation {
+                component: None,
                 kind: ViolationKind::UndocumentedContentType,
                 pointer: String::new(),
                 place: String::new(),
@@ -156,7 +161,8 @@ impl ResponseChecker {
         };
         // A wildcard in the document leaves it to the response to say that it is JSON.
         let says_json = content_type.map_or_else(|| is_json(&media.content_type), is_json);
-        let Some(schema) = media.schema.filter(|_| says_json) else {
+        let is_checked = |schema: &SchemaId| says_json && !api.bundle.is_bytes(*schema);
+        let Some(schema) = media.schema.filter(is_checked) else {
             return;
         };
         if let Some(json) = answer.json {
@@ -165,6 +171,7 @@ impl ResponseChecker {
         match serde_json::from_slice::<Json>(answer.body) {
             Ok(json) => self.check_json(&api.bundle, schema, &json, violations),
             Err(error) => violations.push(Violation {
+                component: None,
                 kind: ViolationKind::MalformedBody,
                 pointer: String::new(),
                 place: String::new(),
@@ -190,6 +197,7 @@ impl ResponseChecker {
         }
         let errors = validator.iter_errors(json).take(MAX_VIOLATIONS);
         violations.extend(errors.map(|error| Violation {
+            component: (bundle.component(error.schema_path().as_str())).map(str::to_owned),
             kind: ViolationKind::Schema(error.kind().keyword().to_owned()),
             pointer: error.instance_path().as_str().to_owned(),
             place: general_place(error.instance_path().as_str(), error.schema_path().as_str()),
@@ -276,6 +284,7 @@ fn check_headers(
     for expected in &response.headers {
         match (header(headers, &expected.name), expected.node) {
             (None, _) if expected.required => violations.push(Violation {
+                component: None,
                 kind: ViolationKind::MissingHeader,
                 pointer: expected.name.to_string(),
                 place: expected.name.to_string(),
@@ -287,6 +296,7 @@ fn check_headers(
                     && !is_structured(api, node)
                 {
                     violations.push(Violation {
+                        component: None,
                         kind: ViolationKind::InvalidHeader,
                         pointer: expected.name.to_string(),
                         place: expected.name.to_string(),

@@ -435,6 +435,35 @@ fn answers_that_differ_say_where_and_how() {
 }
 
 #[test]
+fn a_mismatch_names_the_component_that_it_breaks_wherever_that_is() {
+    let api = pets();
+    let checker = ResponseChecker::new(&api);
+    let answer = ReceivedResponse {
+        status: 200,
+        headers: &[("content-type", "application/json"), ("X-N", "5")],
+        body: br#"{"id": 1, "friend": {"id": 2, "friend": {"id": "x"}}}"#,
+        json: None,
+    };
+    let violations = checker.check(&api, &api.operations[0], &answer);
+    let broken: Vec<_> = violations.iter().map(|v| v.component.as_deref()).collect();
+    assert_eq!(broken, [Some("Pet")]);
+}
+
+#[test]
+fn bytes_may_look_like_anything() {
+    let file = json!({"*/*": {"schema": {"$ref": "#/components/schemas/File"}}});
+    let api = api(&json!({
+        "openapi": "3.0.0",
+        "paths": {"/x": {"get": {"responses": {"200": {"description": "", "content": file}}}}},
+        "components": {"schemas": {"File": {"type": "string", "format": "binary"}}},
+    }));
+    for body in ["null", "{\"unfinished\":", "[1]"] {
+        let json = [("content-type", "application/json")];
+        assert_eq!(check(&api, 200, &json, body), "", "{body}");
+    }
+}
+
+#[test]
 fn breaches_are_those_that_a_server_can_see() {
     let api = pets();
     let gene = Gene::read(

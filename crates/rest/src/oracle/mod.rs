@@ -308,6 +308,11 @@ fn mismatch_cause(name: &str, status: u16, violation: &Violation) -> String {
     let mut names = place
         .rsplit('/')
         .filter(|name| !name.is_empty() && *name != "*");
+    if let (ViolationKind::Schema(keyword), Some(component)) =
+        (&violation.kind, &violation.component)
+    {
+        return format!("{keyword} in {component}");
+    }
     match (&violation.kind, names.next()) {
         (ViolationKind::Schema(keyword), Some(property)) => match names.next() {
             Some(parent) => format!("{keyword} in {parent}"),

@@ -17,6 +17,8 @@ pub struct SchemaId(u32);
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bundle {
     schemas: Vec<Json>,
+    /// The names of those that are components of the document.
+    names: Vec<Option<String>>,
 }
 
 impl Bundle {
@@ -30,6 +32,36 @@ impl Bundle {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.schemas.is_empty()
+    }
+
+    /// The component that a place in a schema made by [`Bundle::stand_alone`] belongs to.
+    #[must_use]
+    pub fn component(&self, schema_path: &str) -> Option<&str> {
+        let mut segments = schema_path.split('/').skip(1);
+        let id = segments
+            .nth(1)
+            .filter(|_| schema_path.starts_with("/$defs/"));
+        let id: usize = id?.parse().ok()?;
+        self.names.get(id)?.as_deref()
+    }
+
+    /// Whether a schema describes bytes, which need not be JSON whatever the content type says.
+    #[must_use]
+    pub fn is_bytes(&self, id: SchemaId) -> bool {
+        let mut schema = self.schemas.get(id.0 as usize);
+        for _ in 0..MAX_REFERENCES {
+            let mut referred = Vec::new();
+            match schema.and_then(|schema| schema.get("$ref")) {
+                Some(_) => schema
+                    .into_iter()
+                    .for_each(|one| references(one, &mut referred)),
+                None => break,
+            }
+            schema = referred
+                .first()
+                .and_then(|id| self.schemas.get(*id as usize));
+        }
+        schema.is_some_and(|schema| schema.get(BYTES).is_some())
     }
 
     /// A JSON Schema that stands alone: the schema and all that it refers to.
@@ -79,6 +111,12 @@ fn references(schema: &Json, found: &mut Vec<u32>) {
     }
 }
 
+/// Marks a schema of bytes; validators ignore it.
+const BYTES: &str = "x-bytes";
+
+/// The most references that are followed one after another.
+const MAX_REFERENCES: usize = 8;
+
 /// Schemas beyond which answers are not checked.
 const MAX_SCHEMAS: usize = 200_000;
 
@@ -115,8 +153,18 @@ impl BundleBuilder {
                 self.schemas[id.0 as usize] = schema;
             }
         }
+        let mut names = vec![None; self.schemas.len()];
+        for (place, id) in &self.known {
+            let containers = ["/components/schemas/", "/definitions/"];
+            let mut names_in = containers
+                .iter()
+                .filter_map(|container| place.pointer.strip_prefix(container));
+            let name = names_in.next().filter(|name| !name.contains('/'));
+            names[id.0 as usize] = name.map(str::to_owned);
+        }
         Bundle {
             schemas: self.schemas,
+            names,
         }
     }
 
@@ -255,6 +303,7 @@ impl BundleBuilder {
         // The discriminating mapping is an aid, and so are bytes that stand as text.
         if out.get("format") == Some(&json!("binary")) {
             out.remove("format");
+            out.insert(BYTES.to_owned(), Json::Bool(true));
         }
     }
 }
