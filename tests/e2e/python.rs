@@ -129,6 +129,11 @@ fn the_examples_of_the_papers_are_covered_on_all_frameworks() {
             };
             let (reached, all) = run.branches("figures.py");
             covered += usize::from(reached == all);
+            let suite = text_of(&run.folder.path().join("pytest"));
+            assert!(
+                reached < all || suite.contains("/api/testability/2019-"),
+                "what is covered is in the suite: {suite}"
+            );
             assert!(
                 run.said().contains("exception at figures.py:9"),
                 "the place of an uncaught exception names the fault: {}",
@@ -186,11 +191,11 @@ fn eight_kinds_of_conditions_are_met() {
 
 #[test]
 fn rows_in_memory_are_inserted_where_nothing_makes_them_and_the_suite_brings_them_too() {
-    let arguments = ["--python", "service:app", "--budget", "600calls"];
+    let arguments = ["--python", "fastapi_app:app", "--budget", "600calls"];
     let Some(run) = Run::of("rows", "jvm/rows/openapi-read.json", &arguments) else {
         return;
     };
-    let (covered, total) = run.branches("service.py");
+    let (covered, total) = run.branches("foo.py");
     assert_eq!(covered, total, "{}", run.said());
     assert!(run.said().contains("sqlite inside the service"));
     assert!(run.said().contains("pytest: all "), "{}", run.said());
@@ -201,6 +206,18 @@ fn rows_in_memory_are_inserted_where_nothing_makes_them_and_the_suite_brings_the
         said.contains(" passed") && !said.contains("failed"),
         "{said}"
     );
+}
+
+#[test]
+fn rows_in_memory_are_inserted_on_the_other_frameworks() {
+    for application in ["flask_app:app", "django_app:application"] {
+        let arguments = ["--python", application, "--no-run", "--budget", "100calls"];
+        let Some(run) = Run::of("rows", "jvm/rows/openapi-read.json", &arguments) else {
+            return;
+        };
+        let (covered, total) = run.branches("foo.py");
+        assert_eq!(covered, total, "{application}: {}", run.said());
+    }
 }
 
 #[test]

@@ -87,6 +87,42 @@ fn targets_and_events_arrive() {
 }
 
 #[test]
+fn inputs_to_track_are_named_when_they_change_and_after_a_reset() {
+    let listener = Listener::open().unwrap();
+    let mut stream = connect(&listener);
+    let fake = thread::spawn(move || {
+        greet(&mut stream);
+        let mut named = Vec::new();
+        while let Ok(command) = channel::receive(&mut stream) {
+            match command {
+                Command::Track { inputs } => named.push(inputs),
+                Command::Reset { request } => {
+                    let answer = Event::Answer {
+                        request,
+                        failure: None,
+                        rows: Vec::new(),
+                    };
+                    channel::send(&mut stream, &answer).unwrap();
+                }
+                _ => {}
+            }
+        }
+        named
+    });
+    let mut driver = listener.accept(SOON).unwrap();
+    let some = || vec!["blue".to_owned()];
+    for inputs in [Vec::new(), some(), some()] {
+        driver.track(inputs).unwrap();
+    }
+    driver.reset().unwrap();
+    for inputs in [some(), Vec::new(), Vec::new()] {
+        driver.track(inputs).unwrap();
+    }
+    drop(driver);
+    assert_eq!(fake.join().unwrap(), [some(), some(), Vec::new()]);
+}
+
+#[test]
 fn a_service_that_dies_is_an_error_and_its_last_words_are_kept() {
     let listener = Listener::open().unwrap();
     let mut stream = connect(&listener);

@@ -61,23 +61,28 @@ class Cells:
 
     def near(self, target, distance, action):
         """A target was missed by a distance."""
-        score = 0.999 / (1.0 + distance)
-        (bits,) = _word_of(_double_of(score if score > SMALLEST else SMALLEST))
-        self.improve(target, ((bits << 2) & 0xFFFF_FFFF_FFFF_FFFF) >> 16, action)
-
-    def improve(self, target, score, action):
-        """A target has this score, as the upper 48 bits of its cell, unless it has a better one."""
         if not 0 <= target < self.targets:
             return
-        words = self.words
-        at = self.first + target
-        if words[at] >> 16 >= score:
+        score = 0.999 / (1.0 + distance)
+        (bits,) = _word_of(_double_of(score if score > SMALLEST else SMALLEST))
+        score = ((bits << 2) & 0xFFFF_FFFF_FFFF_FFFF) >> 16
+        with _LOCK:
+            at = self.first + target
+            if self.words[at] >> 16 < score:
+                self._store(at, target, score, action)
+
+    def cover(self, target, action):
+        """A target is covered."""
+        if not 0 <= target < self.targets:
             return
         with _LOCK:
-            if words[at] >> 16 >= score:
-                return
-            words[at] = score << 16 | (0xFFFF - action)
-            words[HEADER + (target >> 6)] |= 1 << (target & 63)
+            at = self.first + target
+            if self.words[at] >> 16 < COVERED:
+                self._store(at, target, COVERED, action)
+
+    def _store(self, at, target, score, action):
+        self.words[at] = score << 16 | (0xFFFF - action)
+        self.words[HEADER + (target >> 6)] |= 1 << (target & 63)
 
     def cell(self, target):
         """The score and the action of a target; none when it was not reached."""

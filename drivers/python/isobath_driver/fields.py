@@ -34,12 +34,15 @@ def _remember(value, path, told, depth):
         return
     if type(value) is dict:
         paths[id(value)] = (value, track.FIELD, path, told.setdefault(path, set()))
-        for key, inner in list(value.items())[:100]:
-            if type(key) is str and type(inner) in (dict, list):
+        for key, inner in value.items() if len(value) <= 100 else list(value.items())[:100]:
+            kind = type(inner)
+            if (kind is dict or kind is list) and type(key) is str:
                 _remember(inner, path + key + "/", told, depth + 1)
     elif type(value) is list:
         for inner in value[:20]:
-            _remember(inner, path, told, depth + 1)
+            kind = type(inner)
+            if kind is dict or kind is list:
+                _remember(inner, path, told, depth + 1)
 
 
 def remember_names(dictionary, place):

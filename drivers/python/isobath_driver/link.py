@@ -35,6 +35,7 @@ class Link:
         self.stream = stream
         self.queue = queue
         self.cells = cells
+        self.words = cells.words
         #: The file of the map.
         self.path = path
         #: Held by whoever takes a message off the stream, and until the inputs that it names are tracked.

@@ -9,7 +9,6 @@ reaches the service.
 
 from . import arms as _arms
 from . import distance, fields, hidden, replace, sites, track
-from .cells import COVERED
 from .request import action
 from .sites import MOST_TRIES, NEVER, REPEATED, UNKNOWN, best, done, open_, quiet, tracking, tries, wants
 from .track import concerns  # noqa: F401, named in the template below
@@ -63,6 +62,8 @@ def new_candidate():
 
 def reopen():
     """Inputs are tracked from now on, so sites have more to say."""
+    _compared.clear()
+    replace.reopen()
     for target in list(_touched):
         done[target] = False
         quiet[target] = None
@@ -75,7 +76,7 @@ def hit(target):
         return
     if target in _late:
         _reveal(target)
-    cells.improve(target, COVERED, number)
+    cells.cover(target, number)
     open_[target] = False
     _touched.append(target)
 
@@ -110,7 +111,7 @@ def record(verdict, target, gap=1.0, is_tracked=True):
         if open_[reached]:
             return
     if not open_[missed]:
-        if not is_tracked or not track.is_on():
+        if not is_tracked or not tracking[0]:
             done[target] = True
     elif not gap >= best[missed]:  # also when it is not a number
         near(missed, distance.positive(gap) if gap else 1.0)
@@ -131,32 +132,21 @@ def _is_wanted(verdict, target):
 
 
 def compared(relation, a, b, verdict, target):
-    """Two values were compared."""
+    """Two values were compared that are not both numbers."""
     try:
-        kind, other = type(a), type(b)
-        reached, missed = (target, target + 1) if verdict else (target + 1, target)
-        if (kind is int or kind is float) and (other is int or other is float):
-            # As `distance.numbers`, which is slower.
-            gap = a - b if a > b else b - a
-            if relation <= 1:  # equal, not equal
-                gap = gap if gap > 0 else 1.0
-            elif (relation == 2 or relation == 4) is not verdict:
-                # A strict relation that holds ends at equality, one that is not strict one step later.
-                gap += 1
-            if gap >= best[missed] and open_[missed] and not open_[reached]:
-                tries[missed] += UNKNOWN if gap == 1.0 else 1
-                if tries[missed] >= MOST_TRIES:
-                    quiet[target] = verdict
-                return
-            return record(verdict, target, gap, is_tracked=False)
-        if relation <= distance.NOT_EQUAL and tracking[0]:
-            track.compared(a, b, track.EQUAL, target)
-        if kind is str and other is str:
-            before = _compared.setdefault(target, set())
+        missed = target + 1 if verdict else target
+        if type(a) is str and type(b) is str:
+            before = _compared.get(target)
+            if before is None:
+                before = _compared[target] = set()
             if (a, b) in before and best[missed] != NEVER:
+                if tracking[0] and track.concerns(a, b, target):
+                    track.repeated(target)
                 return _count(verdict, target, missed, REPEATED)
             if len(before) < MOST_TRIES:
                 before.add((a, b))
+        if relation <= distance.NOT_EQUAL and tracking[0]:
+            track.compared(a, b, track.EQUAL, target)
         gap = None
         if _is_wanted(verdict, target):
             gap = distance.to_other(relation, a, b)
@@ -170,30 +160,52 @@ def compared(relation, a, b, verdict, target):
 # Comparisons: in a condition (`_c`) they give a bool; as a value they give what the operator gave.
 
 _TEMPLATE = """
-def {name}(a, b, t):
-    r = a {sign} b
-    if done[t] or quiet[t] is r{untracked}:
+def {name}{form}(a, b, t):
+    r = {result}
+    if done[t] or quiet[t] is r{untracked}{is_other}:
         return r
-    if r is True or r is False:
-        compared({relation}, a, b, r, t)
-    return r
-
-def {name}_c(a, b, t):
-    r = True if a {sign} b else False
-    if done[t] or quiet[t] is r{untracked}:
-        return r
-    compared({relation}, a, b, r, t)
+    try:
+        k = type(a)
+        if (k is int or k is float) and ((k := type(b)) is int or k is float):
+            # As `distance.numbers`, which is slower.
+            gap = a - b if a > b else b - a
+            {adjust}
+            missed = t + 1 if r else t
+            if gap >= best[missed] and open_[missed] and not open_[t if r else t + 1]:
+                tries[missed] += UNKNOWN if gap == 1.0 else 1
+                if tries[missed] >= MOST_TRIES:
+                    quiet[t] = r
+            else:
+                record(r, t, gap, False)
+        else:
+            compared({relation}, a, b, r, t)
+    except Exception:
+        pass
     return r
 """
+#: A strict relation that holds ends at equality, one that is not strict one step later.
+_ADJUST = ("if not gap > 0: gap = 1.0", "if not r: gap += 1", "if r: gap += 1")
 #: Of texts more may be said than verdicts and distances.
 _UNTRACKED = " and not (tracking[0] and concerns(a, b, t))"
 
 for _relation, (_name, _sign) in enumerate(
     (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="))
 ):
-    _untracked = _UNTRACKED if _relation <= distance.NOT_EQUAL else ""
-    _text = _TEMPLATE.format(name=_name, sign=_sign, relation=_relation, untracked=_untracked)
-    exec(compile(_text, hidden.NAME, "exec"))
+    _is_equality = _relation <= distance.NOT_EQUAL
+    for _form, _result, _is_other in (
+        ("", "a %s b" % _sign, " or r is not True and r is not False"),
+        ("_c", "True if a %s b else False" % _sign, ""),
+    ):
+        _text = _TEMPLATE.format(
+            name=_name,
+            form=_form,
+            result=_result,
+            relation=_relation,
+            untracked=_UNTRACKED if _is_equality else "",
+            is_other=_is_other,
+            adjust=_ADJUST[0 if _is_equality else 1 + ("=" in _sign)],
+        )
+        exec(compile(_text, hidden.NAME, "exec"))
 
 
 def _folded(a, b, verdict, target):
@@ -423,6 +435,7 @@ def _near_arms(subject, table):
 # Calls.
 
 wrap = replace.wrap
+wrap_get = replace.wrap_get
 item = replace.item
 
 
@@ -439,6 +452,6 @@ def wrap_truth(callee, t):
 
 NAMES = {name: value for name, value in globals().items() if name in frozenset(
     "hit eq eq_c ne ne_c lt lt_c le le_c gt gt_c ge ge_c eq_fold eq_fold_c is_ is_not in_ not_in chain chain_c truth outcome "
-    "value no yes arms wrap wrap_truth item done".split())}  # fmt: skip
+    "value no yes arms wrap wrap_get wrap_truth item done".split())}  # fmt: skip
 NAMES["open"] = open_
 hidden.hide(globals())

@@ -31,23 +31,31 @@ class Queue:
     def add(self, data):
         """Keeps an event until the core asks."""
         with self._lock:
-            full = len(self._frames) >= MOST or len(self._sending) + self._bytes + len(data) > MOST_BYTES
-            if full or not frame.fits(data):
-                self._dropped += 1
+            if frame.fits(data):
+                self._add(data, len(data))
             else:
-                self._frames.append(data)
-                self._bytes += len(data)
+                self._dropped += 1
 
-    def add_once(self, data, candidate):
-        """As `add`, once per candidate."""
+    def _add(self, event, size):
+        if len(self._frames) >= MOST or len(self._sending) + self._bytes + size > MOST_BYTES:
+            self._dropped += 1
+        else:
+            self._frames.append(event)
+            self._bytes += size
+
+    def add_once(self, size, candidate, *event):
+        """As `add`, once per candidate; whether it is news. The event is what makes its bytes, and what that needs: they are made
+        when the core asks, so that the service need not wait for it. `size` is about how many they are."""
         with self._lock:
             if candidate != self._candidate:
                 self._candidate = candidate
                 self._said.clear()
-            if data not in self._said:
-                if len(self._said) < MOST:
-                    self._said.add(data)
-                self.add(data)
+            if event in self._said:
+                return False
+            if len(self._said) < MOST:
+                self._said.add(event)
+            self._add(event, size)
+            return True
 
     def add_urgent(self, data):
         """Keeps an event that should not wait, and sends what the socket takes at once."""
@@ -76,7 +84,7 @@ class Queue:
         if self._dropped:
             self._sending += frame.dropped(self._dropped)
             self._dropped = 0
-        self._sending += b"".join(self._frames)
+        self._sending += b"".join([one if type(one) is bytes else _bytes_of(*one) for one in self._frames])
         self._frames = []
         self._bytes = 0
 
@@ -92,6 +100,11 @@ class Queue:
             self.is_closed = True
             del self._sending[:]
         return True
+
+
+def _bytes_of(make, *fields):
+    data = make(*fields)
+    return data if frame.fits(data) else b""
 
 
 def _flags():

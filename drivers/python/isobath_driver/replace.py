@@ -67,6 +67,18 @@ def wrap(callee, t):
     return callee if known is None else _partial(known, callee, t)
 
 
+def wrap_get(callee, t):
+    """As `wrap`, of a method that is called `get` or `pop` and has one or two arguments."""
+    if type(callee) is _Builtin and type(callee.__self__) is dict and not done[t]:
+        return _partial(_get_key, callee, t)
+    return wrap(callee, t)
+
+
+def reopen():
+    """Inputs are tracked from now on, so calls that were seen before have more to say."""
+    _told.clear()
+
+
 def _settle(verdict, t, measure=None):
     """Records an outcome; the distance to the other one is computed only when it is of interest."""
     gap = None
@@ -93,15 +105,16 @@ def _quietly(work):
 
 def _is_news(text, arguments, verdict, t):
     """Whether something is left to say of a call with a text as its receiver."""
-    if tracking[0] and track.is_concerned(text):
-        return True
-    if quiet[t] is verdict:
+    may_tell = tracking[0] and track.is_concerned(text) and track.may_tell(t)
+    if quiet[t] is verdict and not may_tell:
         return False
     try:
         before = _told.get(t)
         if before is None:
             before = _told[t] = set()
         elif (text, arguments) in before and not open_[t if verdict else t + 1]:
+            if may_tell:
+                track.repeated(t)
             return False
         if len(before) < MOST_TRIES:
             before.add((text, arguments))
@@ -257,32 +270,43 @@ def _named(container, key):
 
 
 def _get(callee, t, *arguments, **keywords):
-    if not arguments or type(arguments[0]) not in _KEYS:
+    if keywords or not arguments:
         return callee(*arguments, **keywords)
-    key, container = arguments[0], callee.__self__
+    return _get_key(callee, t, *arguments)
+
+
+def _get_key(callee, t, key, *default):
+    container, kind = callee.__self__, type(key)
+    if kind not in _KEYS:
+        return callee(key, *default)
     found = key in container
-    if quiet[t] is not found or (tracking[0] and type(key) is str and track.is_concerned(key)):
+    if quiet[t] is not found or (tracking[0] and kind is str and track.is_concerned(key)):
         _told_key(container, key, found, t)
-    elif paths and id(container) in paths:
-        _named(container, key)
+    elif id(container) in paths:
+        if key not in paths[id(container)][3]:
+            _named(container, key)
     elif not tracking[0]:
         tries[t] += 1
         if tries[t] > MOST_TRIES + MOST_LOOK_UPS:
             done[t] = True
-    return callee(*arguments, **keywords)
+    return callee(key, *default)
 
 
 def item(container, key, t):
     """`container[key]`."""
-    if quiet[t] is True and not tracking[0]:
+    if quiet[t] is True and not (tracking[0] and type(key) is str and track.is_concerned(key)):
         try:
             value = container[key]
         except LookupError:
             _told_item(container, key, False, t)
             raise
-        tries[t] += 1
-        if tries[t] > MOST_LOOK_UPS:
-            done[t] = True
+        if id(container) in paths:
+            if key not in paths[id(container)][3]:
+                _named(container, key)
+        elif not tracking[0]:
+            tries[t] += 1
+            if tries[t] > MOST_LOOK_UPS:
+                done[t] = True
         return value
     kind = type(container)
     if done[t] or (kind is not dict and kind is not list and kind is not tuple):
@@ -299,10 +323,7 @@ def item(container, key, t):
             if tries[t + 1] >= MOST_TRIES:
                 quiet[t] = True
             return value
-    if quiet[t] is not True or (tracking[0] and type(key) is str and track.is_concerned(key)):
-        _told_item(container, key, True, t)
-    elif kind is dict and paths and id(container) in paths:
-        _named(container, key)
+    _told_item(container, key, True, t)
     return value
 
 
@@ -545,5 +566,5 @@ def _register():
     _CLASS_METHODS[id(datetime.datetime), "strptime"] = _strptime
 
 
-_register()
 hidden.hide(globals())
+_register()

@@ -11,6 +11,7 @@ from . import link
 from .cells import CANDIDATE
 
 CURRENT = contextvars.ContextVar("isobath_request", default=None)
+_current = CURRENT.get
 
 
 class Request:
@@ -42,9 +43,7 @@ def action():
     connection = link.current
     if connection is None:
         return None
-    request = CURRENT.get()
+    request = _current()
     if request is None or request is OUTSIDE:
         return connection.cells.action
-    if request.candidate != connection.cells.words[CANDIDATE]:
-        return None
-    return request.action
+    return request.action if request.candidate == connection.words[CANDIDATE] else None

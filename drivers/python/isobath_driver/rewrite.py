@@ -341,7 +341,7 @@ class Rewriter(ast.NodeTransformer):
         if not self.scope:
             return self.generic_visit(node)
         if self.is_replaced(node):
-            return self.replaced(node, "wrap", self.pair(node, late=True))
+            return self.replaced(node, "wrap_get" if _is_plain_get(node) else "wrap", self.pair(node, late=True))
         node.func = self.visit(node.func)
         self.visit_arguments(node)
         return node
@@ -420,6 +420,12 @@ def _is_cheap(node):
     if isinstance(node, ast.Subscript):
         return _is_simple(node.value) and _is_simple(node.slice)
     return _is_simple(node)
+
+
+def _is_plain_get(node):
+    """Whether a call may be that of a dictionary, with a key and perhaps a default."""
+    is_get = isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop")
+    return is_get and not node.keywords and len(node.args) in (1, 2) and not any(isinstance(one, ast.Starred) for one in node.args)
 
 
 def _is_not(node):

@@ -44,6 +44,7 @@ def main(arguments):
     if driver is not None and not options.no_fork and is_fork_safe():
         from .zygote import Zygote
 
+        warm_up(app)
         return Zygote(driver, lambda ready: run(app, listener, driver, ready), listener).run()
     return run(app, listener, driver, None)
 
@@ -100,6 +101,24 @@ def is_fork_safe():
     from .patch import memory
 
     return hasattr(os, "fork") and threading.active_count() == 1 and memory.connections_elsewhere == 0
+
+
+def warm_up(app):
+    """Imports what each process would import for itself when it starts to serve or at its first request."""
+    try:
+        if not is_asgi(app):
+            importlib.import_module("werkzeug.serving" if _has("werkzeug") else "wsgiref.simple_server")
+        elif _has("uvicorn"):
+            import uvicorn
+
+            uvicorn.Config(app, log_config=None).load()
+        urls = sys.modules.get("django.urls")
+        if urls is not None:
+            # The views of a service, as `manage.py check` imports them.
+            urls.get_resolver().url_patterns
+    except (Exception, SystemExit):
+        # Whoever serves meets it again, where it is told.
+        pass
 
 
 def run(app, listener, driver, ready):

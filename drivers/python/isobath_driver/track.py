@@ -3,6 +3,7 @@
 import re
 
 from . import distance, frame, link
+from .cells import CANDIDATE
 from .request import CURRENT
 from .request import action as current_action
 from .sites import tracking
@@ -19,10 +20,12 @@ _LOUD_MARKER = re.compile(r"_ISOBATH_\d+_INPUT", re.ASCII)
 MOST_WISHES = 100
 LONGEST = 10_000
 
-#: At one site of one candidate only so many uses are told.
+#: At one site of one candidate only so many uses are told. One that was told before counts for half of one.
 MOST_USES = 20
+REPEATED = 0.5
 
 _also = frozenset()
+#: By site, how many uses were told.
 _told = {}
 #: Whether inputs are tracked at all.
 _allowed = True
@@ -93,10 +96,12 @@ def is_concerned(text):
 
 def concerns(a, b, target):
     """Whether a comparison may tell more than its verdict: one of two texts is a tracked input."""
+    if target in _told and _told[target] >= MOST_USES:
+        return False
     if type(a) is not str or type(b) is not str:
         # Values of enumerations and the like stand for texts.
-        return type(a) is not type(b) and may_tell(target)
-    return (is_concerned(a) or is_concerned(b)) and may_tell(target)
+        return type(a) is not type(b)
+    return MARK in a or MARK in b or LOUD_MARK in a or LOUD_MARK in b or a in _also or b in _also
 
 
 def may_use(element, container, target):
@@ -115,18 +120,25 @@ def used(text, role, arguments, target):
         return
     # A loop over rows would tell each of them.
     count = _told.get(target, 0)
-    if count >= MOST_USES and target is not None and target >= 0:
+    is_site = target is not None and target >= 0
+    if count >= MOST_USES and is_site:
         return
-    _told[target] = count + 1
     action = current_action()
     if action is None:
         return
-    arguments = [one for one in arguments[:MOST_WISHES] if len(one) <= LONGEST]
-    if target is not None and target >= 0:
-        data = frame.tracked(action, text, role, arguments, target)
-    else:
-        data = frame.tracked(action, text, role, arguments, None)
-    connection.queue.add_once(data, connection.candidate())
+    wishes, size = [], len(text)
+    for one in arguments[:MOST_WISHES]:
+        if len(one) <= LONGEST:
+            wishes.append(one)
+            size += len(one)
+    fields = (action, text, role, tuple(wishes), target if is_site else None)
+    is_news = connection.queue.add_once(4 * size, connection.words[CANDIDATE], frame.tracked, *fields)
+    _told[target] = count + (1 if is_news else REPEATED)
+
+
+def repeated(target):
+    """What could be told at a site was told before."""
+    _told[target] = _told.get(target, 0) + REPEATED
 
 
 def compared(a, b, role, target):
@@ -155,6 +167,8 @@ def _quiet(text):
 
 
 def _text(value):
+    if type(value) is str:
+        return value
     value = distance.plain(value)
     return value if type(value) is str else None
 
@@ -194,7 +208,7 @@ def named(place, name):
     action = current_action()
     if action is None:
         return
-    connection.queue.add_once(frame.parameter(action, place, name), connection.candidate())
+    connection.queue.add_once(len(name), connection.words[CANDIDATE], frame.parameter, action, place, name)
 
 
 def body(schema):
@@ -204,4 +218,4 @@ def body(schema):
         return
     action = current_action()
     if action is not None:
-        connection.queue.add_once(frame.body(action, schema), connection.candidate())
+        connection.queue.add_once(4 * len(schema), connection.words[CANDIDATE], frame.body, action, schema)

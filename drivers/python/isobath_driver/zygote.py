@@ -3,6 +3,7 @@
 import _socket
 import _thread
 import array
+import gc
 import os
 import signal
 import socket
@@ -27,6 +28,8 @@ class Zygote:
         """Until the serving process ends by itself, or we are told to. Returns the exit code."""
         # Callers that come while no process serves are kept waiting instead of being refused.
         self.listener.listen(128)
+        # What was imported is not looked at again, so its pages stay shared.
+        gc.freeze()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._end)
         inherited = None

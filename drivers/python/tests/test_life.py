@@ -4,11 +4,12 @@ import http.client
 import json
 import os
 import signal
+import subprocess
 import time
 
 import pytest
 
-from conftest import needs
+from conftest import DRIVER, needs
 from core import Core
 from service import Service, free_port, python
 
@@ -357,3 +358,46 @@ def test_the_end_of_a_response_without_a_length_does_not_need_the_end_of_the_con
         assert response.getheader("Transfer-Encoding") == "chunked"
         assert response.read() == b"2"
         connection.close()
+
+
+WARM_UP = '''
+import sys
+from isobath_driver import serve
+
+async def asgi(scope, receive, send): pass
+def wsgi(environ, start_response): pass
+
+if sys.argv[1] == "django":
+    import django.conf
+    django.conf.settings.configure(ROOT_URLCONF="views")
+    import django.urls
+    import types
+    looked = []
+    class Urls(types.ModuleType):
+        @property
+        def urlpatterns(self):
+            looked.append(1)
+            return []
+    sys.modules["views"] = Urls("views")
+    serve.warm_up(wsgi)
+    assert looked
+else:
+    serve.warm_up({"asgi": asgi, "wsgi": wsgi}[sys.argv[1]])
+    found = [name for name in sys.modules if name in sys.argv[2:]]
+    assert found, "none of %s was imported" % sys.argv[2:]
+'''
+
+
+@needs("uvicorn", "werkzeug", "django")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["asgi", "uvicorn.protocols.http.h11_impl", "uvicorn.protocols.http.httptools_impl"],
+        ["wsgi", "werkzeug.serving"],
+        ["django"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_serves_is_imported_before_processes_are_forked(words):
+    done = subprocess.run(python("-c", WARM_UP, *words), env={**os.environ, "PYTHONPATH": DRIVER}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,5 +1,7 @@
 """Method replacement: calls of the library have distances, and tell what tracked inputs are used for."""
 
+import traceback
+
 import pytest
 
 from isobath_driver import track
@@ -274,3 +276,38 @@ def test_all_fields_that_one_look_up_reads_are_told(record):
     piece.run('[{"id": 1, "a": 2}, {"id": 2, "b": 3}]')
     told = {name for place, name in piece.events("Parameter") if place == track.FIELD}
     assert told == {"id", "a", "b", "c", "d", "e", "f", "g", "h"}
+
+
+@pytest.mark.parametrize("call", ["d.get()", "d.get('a', default=1)", "d.get('a', 1, 2)", "d.pop('b')", "d.get([])", "d.get(*'ab')"])
+def test_a_look_up_fails_as_the_plain_one(record, call):
+    source = "def f(d):\n    return %s\n" % call
+    names = {}
+    exec(source, names)
+    try:
+        expected = names["f"]({"a": 1})
+    except Exception as problem:
+        expected = problem
+    found = record(source).run({"a": 1})
+    assert (type(found), str(found)) == (type(expected), str(expected))
+
+
+def test_an_input_that_comes_again_is_told_once_and_others_after_it(record):
+    piece = record("""
+        def f(texts):
+            return [text for text in texts if text == "foo" or text.startswith("bar")]
+    """)
+    other = MARKER.replace("3", "4")
+    piece.run([MARKER] * 30 + [other])
+    told = [one[:3] for one in piece.events()]
+    for text in (MARKER, other):
+        assert told.count([text, track.EQUAL, ["foo"]]) == 1
+        assert told.count([text, track.STARTS_WITH, ["bar"]]) == 1
+
+
+@pytest.mark.parametrize("call", ["int(x)", "{}[x]", "uuid.UUID(x)", "date.fromisoformat(x)", "[].index(x)", "json.loads(x)"])
+def test_frames_of_the_driver_have_no_file_in_a_traceback(record, call):
+    source = "import json, uuid\nfrom datetime import date\ndef f(x):\n    return %s\n" % call
+    problem = record(source).run("nothing of the kind")
+    assert isinstance(problem, (ValueError, KeyError))
+    files = {one.filename for one in traceback.extract_tb(problem.__traceback__)}
+    assert not [name for name in files if "isobath_driver" in name], files

@@ -4,11 +4,13 @@ import asyncio
 import gc
 import importlib
 import inspect
+import io
 
 import pytest
 
 from conftest import needs
-from isobath_driver import faults, patch
+from isobath_driver import faults, patch, track
+from isobath_driver.patch import web
 
 
 @pytest.fixture
@@ -107,3 +109,41 @@ def test_exceptions_of_tasks_that_nobody_waits_for_are_faults(seen):
 
     asyncio.run(work())
     assert seen == ["KeyError"]
+
+
+def environ_of(data, **variables):
+    length = variables.pop("length", len(data))
+    stream = io.BufferedReader(io.BytesIO(data))
+    return {"PATH_INFO": "/", "CONTENT_LENGTH": str(length), "wsgi.input": stream, **variables}
+
+
+def test_a_body_is_looked_at_and_still_there_to_be_read():
+    environ = environ_of(b'{"name": "_isobath_1_input"}')
+    assert track.is_in(web.raw_of_environ(environ))
+    assert environ["wsgi.input"].read() == b'{"name": "_isobath_1_input"}'
+    assert not track.is_in(web.raw_of_environ(environ_of(b'{"name": "foo"}')))
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        environ_of(b"half", length=8),
+        environ_of(b"later", HTTP_EXPECT="100-continue"),
+        environ_of(b"x" * 2 * io.DEFAULT_BUFFER_SIZE),
+        environ_of(b"", length="", HTTP_TRANSFER_ENCODING="chunked"),
+        {**environ_of(b"some"), "wsgi.input": io.BytesIO(b"some")},
+    ],
+    ids=["in-pieces", "not-asked-for", "long", "chunked", "of-another-server"],
+)
+def test_of_a_body_that_cannot_be_looked_at_nothing_is_known(environ):
+    assert web.raw_of_environ(environ) is None
+
+
+@needs("django")
+def test_the_body_that_the_development_server_of_django_hands_out_is_looked_at():
+    from django.core.handlers.wsgi import LimitedStream
+
+    environ = environ_of(b"_isobath_1_input")
+    environ["wsgi.input"] = LimitedStream(environ["wsgi.input"], 16)
+    assert track.is_in(web.raw_of_environ(environ))
+    assert environ["wsgi.input"].read() == b"_isobath_1_input"

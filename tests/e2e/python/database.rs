@@ -12,7 +12,7 @@ const TABLE: &str =
 
 /// Rows that nothing makes are inserted into the database: both branches are covered, and the suite passes.
 fn assert_rows_are_inserted(run: &Run) {
-    let (covered, total) = run.branches("service.py");
+    let (covered, total) = run.branches("foo.py");
     assert_eq!(covered, total, "{}", run.said());
     assert!(run.said().contains("pytest: all "), "{}", run.said());
     let suite = text_of(&run.folder.path().join("pytest"));
@@ -27,7 +27,7 @@ fn rows_are_inserted_into_a_sqlite_file() {
     database.execute(TABLE, []).expect("a table");
     drop(database);
     let start = format!(
-        "ROWS_FILE={} python -m uvicorn service:app --port {{port}} --no-access-log",
+        "ROWS_FILE={} python -m uvicorn fastapi_app:app --port {{port}} --no-access-log",
         file.display()
     );
     let database = format!("sqlite:{}", file.display());
@@ -49,7 +49,7 @@ fn rows_are_inserted_into_postgresql() {
     let table = TABLE.replace("INTEGER PRIMARY", "SERIAL PRIMARY");
     database.execute_required(&table).expect("a table");
     drop(database);
-    let arguments = ["--python", "service:app", "--db", &address];
+    let arguments = ["--python", "fastapi_app:app", "--db", &address];
     let arguments = [&arguments[..], &["--budget", "400calls"]].concat();
     let variables = [("DATABASE_URL", address.as_str())];
     if let Some(run) = Run::with("rows", READ, &arguments, &variables) {

@@ -27,6 +27,8 @@ pub struct Driver {
     pending: Vec<Event>,
     /// How many statements that may write were told so far, those included that were left out.
     writes: u64,
+    /// The values that the driver tracks besides the markers; unknown after a reset, which may have made a new process.
+    tracked: Option<Vec<String>>,
 }
 
 /// What a statement returned: rows of texts.
@@ -51,6 +53,7 @@ impl Driver {
             request: 0,
             pending: Vec::new(),
             writes: 0,
+            tracked: Some(Vec::new()),
         }
     }
 
@@ -95,7 +98,12 @@ impl Driver {
     ///
     /// When the service is gone.
     pub fn track(&mut self, inputs: Vec<String>) -> Result<(), DriverError> {
-        Ok(channel::send(&mut self.stream, &Command::Track { inputs })?)
+        // Most candidates have markers only, and each message wakes a thread of the service.
+        if self.tracked.as_ref() != Some(&inputs) {
+            self.tracked = Some(inputs.clone());
+            channel::send(&mut self.stream, &Command::Track { inputs })?;
+        }
+        Ok(())
     }
 
     /// All events since the last call, in order.
@@ -157,6 +165,7 @@ impl Driver {
     pub fn reset(&mut self) -> Result<(), DriverError> {
         self.request += 1;
         let request = self.request;
+        self.tracked = None;
         channel::send(&mut self.stream, &Command::Reset { request })?;
         self.answer(request).map(drop)
     }

@@ -199,3 +199,22 @@ fn several_tell_together_and_one_has_the_targets() {
         assert_eq!(both.warnings(), ["driver", "tap"]);
     }
 }
+
+#[test]
+fn a_tap_that_nothing_passed_is_not_missed_where_the_driver_saw_the_statements() {
+    for (database, expected) in [("postgres", &["driver"][..]), ("", &["driver", "tap"])] {
+        let driver = Echo {
+            word: "driver",
+            database,
+            ..Echo::default()
+        };
+        let tap = Echo {
+            word: "tap",
+            ..Echo::default()
+        };
+        let mut both = CombinedFeedback::new(Box::new(driver), vec![Box::new(tap)]);
+        both.begin(Vec::new());
+        both.end();
+        assert_eq!(both.warnings(), expected);
+    }
+}

@@ -63,6 +63,10 @@ impl Finish<'_> {
                     ""
                 }
             };
+            let is_near_creator = creators
+                .iter()
+                .zip(&service.api.operations)
+                .any(|(&is_creator, operation)| is_creator && is_near(&operation.path, path));
             let dependencies = self.problem.resources().dependencies(action.operation);
             // What no call was seen to create, nobody left behind.
             let is_creatable = |pointer: &str| {
@@ -79,7 +83,9 @@ impl Finish<'_> {
                 let is_broken = breach
                     .as_ref()
                     .is_some_and(|breach| *breach.pointer == *place.pointer);
-                let is_text_of_path = place.pointer.starts_with("/path/") && place.text().is_some();
+                let is_text_of_path = is_near_creator
+                    && place.pointer.starts_with("/path/")
+                    && place.text().is_some();
                 if !is_broken
                     && (is_text_of_path || is_creatable(place.pointer))
                     && let Some(text) = place.text_or_integer()
@@ -215,6 +221,15 @@ impl Finish<'_> {
     }
 }
 
+/// Whether two paths are of the same resources: what stands before the first parameter of one begins that of the other.
+fn is_near(path: &str, other: &str) -> bool {
+    fn fixed(path: &str) -> impl Iterator<Item = &str> {
+        let parts = path.split('/').filter(|part| !part.is_empty());
+        parts.take_while(|part| !part.contains('{'))
+    }
+    fixed(path).zip(fixed(other)).all(|(a, b)| a == b)
+}
+
 /// Whether the name at the end of a pointer is that of an identifier: `id`, `boat_id`, `boatId`, `boat_pk`.
 fn is_identifier(pointer: &str) -> bool {
     let name = pointer
@@ -288,4 +303,18 @@ fn names_in(value: &serde_json::Value) -> BTreeSet<String> {
         }
     }
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_near;
+
+    #[test]
+    fn an_operation_creates_what_stands_below_its_path() {
+        assert!(is_near("/boats", "/boats/{name}"));
+        assert!(is_near("/boats/", "/boats/by-name/{name}"));
+        assert!(is_near("/boats/{name}", "/boats/{name}/crew"));
+        assert!(is_near("/{harbor}/boats", "/boats/{name}"));
+        assert!(!is_near("/api/orders", "/api/dates/{date}"));
+    }
 }

@@ -20,7 +20,7 @@ def tell(url):
         host = "[%s]" % parts.hostname if ":" in parts.hostname else parts.hostname
         port = "" if parts.port is None else ":%d" % parts.port
         plain = "%s://%s%s%s" % (parts.scheme, host, port, parts.path or "/")
-        connection.queue.add_once(frame.called(number, plain), connection.candidate())
+        connection.queue.add_once(len(plain), connection.candidate(), frame.called, number, plain)
     except Exception:
         pass
 

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import io
 from urllib.parse import unquote_to_bytes
 
 from .. import faults, start, track
@@ -30,12 +31,34 @@ def _looking(receive):
 
 
 def raw_of_environ(environ):
-    """What is known of a WSGI request; none when it has a body."""
+    """What is known of a WSGI request; none when it has a body that cannot be looked at."""
+    body = b""
     if environ.get("CONTENT_LENGTH") not in (None, "", "0") or environ.get("HTTP_TRANSFER_ENCODING"):
-        return None
+        body = _body_of_environ(environ)
+        if body is None:
+            return None
     url = [environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", "")]
     values = [value for name, value in environ.items() if name.startswith("HTTP_") and isinstance(value, str)]
-    return _raw([one.encode("latin-1", "replace") for one in url], [one.encode("latin-1", "replace") for one in values])
+    url = [one.encode("latin-1", "replace") for one in url]
+    return _raw(url, [one.encode("latin-1", "replace") for one in values] + [body])
+
+
+def _body_of_environ(environ):
+    """The body of a WSGI request, still to be read by the application; none when not all of it is in the buffer of the stream.
+
+    A client that waits to be asked for the body is not waited for.
+    """
+    stream = environ.get("wsgi.input")
+    if type(stream) is not io.BufferedReader and hasattr(stream, "__dict__"):
+        # Django's development server hands out a stream that ends with the body.
+        stream = getattr(vars(stream).get("_read"), "__self__", None)
+    length = environ.get("CONTENT_LENGTH") or ""
+    if type(stream) is not io.BufferedReader or not length.isdigit() or environ.get("HTTP_EXPECT"):
+        return None
+    if int(length) > io.DEFAULT_BUFFER_SIZE:
+        return None
+    body = stream.peek()
+    return body if len(body) >= int(length) else None
 
 
 def _raw(url, values):
