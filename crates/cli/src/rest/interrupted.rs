@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use isobath_emit::findings::RunEvent as Line;
 use isobath_exec::process::{ReadyCheck, wait_for};
 use isobath_rest::caller::Service;
-use isobath_rest::job::{PreviousRun, TimelinePoint};
+use isobath_rest::job::{PreviousRun, Stage, TimelinePoint};
 use isobath_rest::journal::restore;
 use serde_json::Value;
 
@@ -27,6 +27,8 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 pub(super) struct InterruptedRun {
     /// What it had found after so many calls.
     timeline: Vec<TimelinePoint>,
+    /// Whether probes had begun.
+    searched: bool,
     /// How long it had taken.
     pub(super) seconds: f64,
     /// The targets that it had covered, as sentences.
@@ -73,10 +75,10 @@ impl InterruptedRun {
                 }
                 Line::Resumed { .. } => interrupted.resumed += 1,
                 Line::Ended { early, .. } => ended = Some(early),
-                Line::Started { .. }
-                | Line::Stage { .. }
-                | Line::Limitation(_)
-                | Line::SuiteWritten { .. } => {}
+                Line::Stage { stage } => {
+                    interrupted.searched |= stage == Stage::Probe.word();
+                }
+                Line::Started { .. } | Line::Limitation(_) | Line::SuiteWritten { .. } => {}
             }
         }
         if ended == Some(None) {
@@ -118,6 +120,7 @@ impl InterruptedRun {
         let earlier = PreviousRun {
             candidates,
             timeline: self.timeline.clone(),
+            searched: self.searched,
         };
         (earlier, unknown_candidates)
     }

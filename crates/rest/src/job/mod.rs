@@ -75,6 +75,8 @@ pub struct PreviousRun {
     pub candidates: Vec<Candidate>,
     /// What it had found after so many calls, in order; the last one is where it was stopped.
     pub timeline: Vec<TimelinePoint>,
+    /// Whether its search had come to its end, so that probes are next.
+    pub searched: bool,
 }
 
 impl PreviousRun {

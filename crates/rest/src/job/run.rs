@@ -75,6 +75,9 @@ pub fn run(
         reporter.borrow_mut().stage(Stage::Resume);
         (spent, calls) = (earlier.spent(config.calls), earlier.calls());
         search.resume(earlier.candidates.iter().cloned(), spent);
+        if earlier.searched {
+            shares.skip_search();
+        }
     }
     let mut caller = Caller::new(Arc::clone(service), client(&config.interrupt)?);
     let looked = look_first(service, &mut caller, config);

@@ -110,6 +110,8 @@ pub(super) struct BudgetShares {
     /// Pairs of an operation and a status: about as many tests will be written.
     pairs: AtomicU64,
     succeeded: AtomicU64,
+    /// Whether an interrupted run had come to the end of its search.
+    is_searched: AtomicBool,
     is_first_pass: AtomicBool,
     is_past_first_pass: AtomicBool,
     /// The share at which the search ends that follows the probes, in millionths; 0 before them.
@@ -142,6 +144,11 @@ impl BudgetShares {
             let answer = problem.uniform_answer().unwrap_or_default();
             self.uniform_answer.store(answer, Ordering::Relaxed);
         }
+    }
+
+    /// Begins where the search of an interrupted run had ended.
+    pub(super) fn skip_search(&self) {
+        self.is_searched.store(true, Ordering::Relaxed);
     }
 
     /// The one status that every operation answered in the first pass: the search is then over.
@@ -191,6 +198,9 @@ impl BudgetShares {
         let end_after_probes = self.end_after_probes.load(Ordering::Relaxed);
         if end_after_probes > 0 {
             return end_after_probes as f64 / 1e6;
+        }
+        if self.is_searched.load(Ordering::Relaxed) {
+            return 0.0;
         }
         if self.is_first_pass.load(Ordering::Relaxed) {
             return FIRST_PASS;
