@@ -1,7 +1,7 @@
 //! `isobath campaign` and `isobath worker`: many jobs, on this machine or on many.
 //!
 //! [`mod@file`] reads the campaign, [`job`] is what a worker gets and what it says at the end, [`worker`] runs jobs, [`remote`]
-//! has the flags for NATS, [`run`] submits, waits and collects, and [`merged`] writes the merged report.
+//! has the flags for NATS, [`mod@run`] submits, waits and collects, and [`merged`] writes the merged report.
 
 mod file;
 mod job;
