@@ -12,7 +12,7 @@ use crate::db_oracle::violated;
 use crate::exchange::{Exchange, Origin, is_about_own};
 use crate::problem::stable_pointer;
 
-/// A number that identifies nothing.
+/// A number that identifies nothing, and so do those below it.
 const UNKNOWN_ID: i64 = 1_987_654_321;
 
 impl Finish<'_> {
@@ -98,12 +98,14 @@ impl Finish<'_> {
                 }
             });
             for (pointer, text) in named {
-                let unknown = crate::fault::fingerprint("x", &text);
+                // Another one each time: an earlier run like this may have created what it named.
+                let unknown = crate::fault::fingerprint("x", &format!("{text} {}", self.calls));
+                let unknown_id = UNKNOWN_ID - self.calls as i64;
                 // Where the text is a number, no other text may be read as one.
                 let is_number = text.parse::<i64>().is_ok();
                 let mut set = |value: serde_json::Value| action.gene.set_json(&pointer, &value);
                 is_changed |= is_number
-                    && (set(UNKNOWN_ID.into()) || set(UNKNOWN_ID.to_string().into()))
+                    && (set(unknown_id.into()) || set(unknown_id.to_string().into()))
                     || set(unknown.into());
             }
         }
