@@ -68,6 +68,11 @@ pub(crate) enum NegativeCall {
 }
 
 impl NegativeCall {
+    /// Whether the document allows it.
+    pub(crate) fn may_succeed(self) -> bool {
+        matches!(self, Self::Least | Self::OddText | Self::Extreme(_))
+    }
+
     /// Those that each operation is called with, in this order; what is needed for one of a group is prepared once.
     const GROUPS: [&[Self]; 6] = [
         &[Self::Anonymous],

@@ -41,7 +41,9 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
         if problem.disruption.is_avoided(operation) {
             continue;
         }
-        if problem.latencies.is_slow(operation) {
+        // What is refused is mostly refused before the slow part.
+        let may_succeed = calls.iter().any(|call| call.may_succeed());
+        if may_succeed && problem.latencies.is_slow(operation) {
             problem.first_pass.postpone((operation, calls));
             continue;
         }

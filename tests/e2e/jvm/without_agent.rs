@@ -55,7 +55,7 @@ fn a_program_without_the_agent_builds_it_once() {
         return;
     }
     // Neither Maven nor Gradle.
-    let alone = Alone::new(&["sh", "env", "java"]);
+    let alone = Alone::new(&["sh", "env", "java", "cat", "sleep", "rm"]);
     let (_, said) = alone.run(&[]);
     assert!(said.contains("building the agent"), "{said}");
     assert!(said.contains(" targets in "), "{said}");

@@ -26,7 +26,8 @@ use super::account::Account;
 const WATCHDOG: &str = r#"
 trap : TERM
 ( trap : TERM; sh "$1/start" </dev/null >"$1/log" 2>&1; echo $? >"$1/exit" ) &
-cat >/dev/null
+# A builtin: without `cat` in the PATH, the service would end at once.
+while read -r line; do :; done
 if pid=$(cat "$1/pid" 2>/dev/null); then kill -s "$2" "$pid" 2>/dev/null; fi
 kill -s TERM 0
 tries=0
