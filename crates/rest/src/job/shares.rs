@@ -9,11 +9,12 @@ use super::Config;
 use crate::candidate::Candidate;
 use crate::problem::RestProblem;
 
-/// The least and the greatest share of the search, and its share while operations are still to be called at all: then all
-/// of the budget, and what it may be exceeded by.
+/// The least and the greatest share of the search, and its share while operations are still to be called at all: all of the
+/// budget, and what it may be exceeded by, where that is enough for them; else something is left for tests.
 const MIN_SEARCH: f64 = 0.4;
 const MAX_SEARCH: f64 = 0.6;
 const FIRST_PASS: f64 = 1.04;
+const PART_OF_FIRST_PASS: f64 = 0.95;
 /// The usual number of calls of a test.
 const CALLS_PER_TEST: f64 = 3.0;
 /// How often each test is run after the search: twice to compare its responses, once by its own test runner.
@@ -110,6 +111,8 @@ pub(super) struct BudgetShares {
     /// Pairs of an operation and a status: about as many tests will be written.
     pairs: AtomicU64,
     succeeded: AtomicU64,
+    /// Operations that were not called yet.
+    uncalled: AtomicU64,
     /// Whether an interrupted run had come to the end of its search.
     is_searched: AtomicBool,
     is_first_pass: AtomicBool,
@@ -138,6 +141,9 @@ impl BudgetShares {
         let succeeded = statuses.filter(|statuses| statuses.keys().any(is_success));
         self.succeeded
             .store(succeeded.count() as u64, Ordering::Relaxed);
+        let statuses = problem.statuses().iter();
+        let uncalled = statuses.filter(|statuses| statuses.is_empty()).count();
+        self.uncalled.store(uncalled as u64, Ordering::Relaxed);
         let is_first_pass = problem.is_first_pass();
         self.is_first_pass.store(is_first_pass, Ordering::Relaxed);
         if !is_first_pass && !self.is_past_first_pass.swap(true, Ordering::Relaxed) {
@@ -203,7 +209,12 @@ impl BudgetShares {
             return 0.0;
         }
         if self.is_first_pass.load(Ordering::Relaxed) {
-            return FIRST_PASS;
+            let left = self.uncalled.load(Ordering::Relaxed) as f64 * self.per_call(used);
+            return if used + left <= FIRST_PASS {
+                FIRST_PASS
+            } else {
+                PART_OF_FIRST_PASS
+            };
         }
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
         let per_call = self.per_call(used);
@@ -253,5 +264,9 @@ mod tests {
         let shares = BudgetShares::default();
         shares.is_first_pass.store(true, Ordering::Relaxed);
         assert_eq!(shares.search_end(0.9), FIRST_PASS);
+        // Where the budget is by far too small for that, it is not used up for a part of them.
+        shares.calls.store(90, Ordering::Relaxed);
+        shares.uncalled.store(1_000, Ordering::Relaxed);
+        assert_eq!(shares.search_end(0.9), PART_OF_FIRST_PASS);
     }
 }
