@@ -53,6 +53,12 @@ impl FirstLooks {
         }
     }
 
+    /// Whether a call that may write succeeded so far.
+    pub(crate) fn is_written(&self) -> bool {
+        let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        looks.is_written
+    }
+
     /// Whether a value of something that was there before anything was written may have been another one then: it is
     /// known only of texts that were seen then.
     pub(crate) fn may_have_changed(&self, value: &Value) -> bool {

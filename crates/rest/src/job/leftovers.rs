@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use isobath_exec::RefusalKind;
 use isobath_exec::http::Method;
+use isobath_genes::Domain;
 
 use super::finish::Finish;
 use super::readable::statuses;
@@ -80,7 +81,7 @@ impl Finish<'_> {
             all.any(|exchange| exchange.step == id && exchange.succeeded())
         };
         let mut other = candidate.bound_to(succeeded);
-        let mut is_changed = false;
+        let (mut is_changed, mut has_name) = (false, false);
         for step in &mut other.steps {
             let exchange = exchanges.iter().position(|one| one.step == step.id);
             let StepKind::Call { action, breach } = &mut step.kind else {
@@ -113,7 +114,7 @@ impl Finish<'_> {
                 .zip(&service.api.operations)
                 .any(|(&is_creator, operation)| is_creator && is_near(&operation.path, path));
             let dependencies = self.problem.resources().dependencies(action.operation);
-            // What no call was seen to create, nobody left behind.
+            // What no call was seen to create, others may have created on the way.
             let is_creatable = |pointer: &str| {
                 let stable = stable_pointer(pointer);
                 let known = dependencies.iter();
@@ -128,17 +129,20 @@ impl Finish<'_> {
                 let is_broken = breach
                     .as_ref()
                     .is_some_and(|breach| *breach.pointer == *place.pointer);
-                let is_text_of_path = is_near_creator
-                    && place.pointer.starts_with("/path/")
-                    && place.text().is_some();
+                let is_listed = matches!(place.model.node(place.node).domain, Domain::Enum(_));
+                let is_of_path = place.pointer.starts_with("/path/");
+                let is_name = is_creatable(place.pointer)
+                    || is_of_path && is_near_creator && place.text().is_some();
+                let may_be_name = is_of_path && !is_listed && service.first_looks.is_written();
                 if !is_broken
-                    && (is_text_of_path || is_creatable(place.pointer))
+                    && (is_name || may_be_name)
                     && let Some(text) = place.text_or_integer()
                     && !made.contains(&text)
                     && !service
                         .first_looks
                         .had(&service.api, above(place.pointer), &text)
                 {
+                    has_name |= is_name;
                     named.push((place.pointer.to_owned(), text));
                 }
             });
@@ -158,7 +162,9 @@ impl Finish<'_> {
             return false;
         }
         let again = self.run(&other).unwrap_or_default();
-        statuses(&again) != statuses(exchanges)
+        // What may also be a number to calculate with is a name if nothing is found under another one.
+        let is_missing = |one: &Exchange| matches!(one.status(), Some(404 | 410));
+        statuses(&again) != statuses(exchanges) && (has_name || again.iter().any(is_missing))
     }
 
     /// Whether a test shows a GET that fails for whatever it is asked, and did not when it was first called: what
