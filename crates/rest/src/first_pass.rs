@@ -469,7 +469,7 @@ paths:
             let calls = negative.filter(|(at, _)| &*api.operations[*at].method == method);
             calls.map(|(_, calls)| calls.len()).max()
         };
-        assert_eq!((most("DELETE"), most("POST")), (Some(1), Some(4)));
+        assert_eq!((most("DELETE"), most("POST")), (Some(1), Some(5)));
     }
 
     #[test]

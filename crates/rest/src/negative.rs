@@ -1,6 +1,6 @@
 //! Calls that should be refused, or that careless code trips over: each operation is called so once after the first pass.
 
-use isobath_genes::{Domain, Gene, GeneConfig, Mismatch, Rule, RuleViolation, Value as GeneValue};
+use isobath_genes::{Domain, Gene, GeneConfig, Rule, RuleViolation, Value as GeneValue};
 use isobath_search::Rng;
 use serde_json::{Map, Value as Json};
 
@@ -167,13 +167,14 @@ fn set_part(api: &Api, candidate: &mut Candidate, pointer: &str, value: Json) ->
     let is_set = action.gene.set_json(pointer, &value);
     let mismatch = action.gene.check().err();
     let mismatch = mismatch.filter(|mismatch| mismatch.pointer.starts_with("/body"));
-    *breach = mismatch.map(|Mismatch { pointer, rule }| match value {
-        // With several content types, null is an alternative that fits none.
-        Json::Null if pointer == "/body" => RuleViolation {
-            pointer,
-            rule: Rule::NotNull,
-        },
-        _ => RuleViolation { pointer, rule },
+    *breach = mismatch.map(|mismatch| {
+        // With several content types, null and a list are alternatives that fit none.
+        let (pointer, rule) = match value {
+            Json::Null => (pointer.to_owned(), Rule::NotNull),
+            Json::Array(_) => (pointer.to_owned(), Rule::Type),
+            _ => (mismatch.pointer, mismatch.rule),
+        };
+        RuleViolation { pointer, rule }
     });
     is_set
 }
