@@ -23,6 +23,8 @@ pub struct Trial<C> {
     pub number: u64,
     /// The candidate.
     pub candidate: Arc<C>,
+    /// Its size, as the problem counts it.
+    pub size: usize,
 }
 
 /// What to do next.
@@ -260,14 +262,18 @@ impl<P: Problem> Search<P> {
             candidate: Arc::new(candidate),
             trial: number,
         };
-        let candidate = Arc::clone(&kept.candidate);
+        let (candidate, size) = (Arc::clone(&kept.candidate), kept.size);
         self.pending.push_back(Pending {
             kept,
             parent,
             tag,
             answer: Answer::Missing,
         });
-        Ask::Evaluate(Trial { number, candidate })
+        Ask::Evaluate(Trial {
+            number,
+            candidate,
+            size,
+        })
     }
 
     /// Takes an answer; a second one for the same candidate is ignored.

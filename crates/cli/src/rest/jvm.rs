@@ -81,15 +81,9 @@ impl InstrumentedJvm {
     /// Finds the agent and the service that the flags name.
     pub(super) fn prepare(args: &RestArgs, terminal: &Terminal) -> Result<Self, SetupError> {
         let system = |error: std::io::Error| SetupError::unreachable(error.to_string());
-        let own = match &args.jvm.jvm {
+        let own = match jar(args)? {
             None => None,
             Some(jar) => {
-                let jar = jar.canonicalize().map_err(|error| {
-                    SetupError::usage(format!(
-                        "--jvm {}: {error}; pass an executable jar, as for `java -jar`",
-                        jar.display()
-                    ))
-                })?;
                 let port = match args.white.port.or_else(|| port_of(args.url.as_deref())) {
                     Some(port) => port,
                     None => free_port(FIRST_PORT).map_err(system)?,
@@ -110,6 +104,22 @@ impl InstrumentedJvm {
             row_port: RowPort::find(&listener, port)?,
             listener,
             agent,
+            own,
+        })
+    }
+
+    /// Another instance of the same service, at another port.
+    pub(super) fn another(&self, args: &RestArgs, port: u16) -> Result<Self, SetupError> {
+        let own = match jar(args)? {
+            None => None,
+            Some(jar) => Some(Own::new(args, &self.agent, &jar, port, &java(args)?)),
+        };
+        let listener = Listener::open_loopback()
+            .map_err(|error| SetupError::unreachable(error.to_string()))?;
+        Ok(Self {
+            row_port: self.row_port.another(&listener)?,
+            listener,
+            agent: self.agent.clone(),
             own,
         })
     }
@@ -204,6 +214,19 @@ const PORTS: [&str; 4] = [
 
 /// The variable from which every JVM takes options.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+
+/// The jar of the service, unless it is started by a command.
+fn jar(args: &RestArgs) -> Result<Option<PathBuf>, SetupError> {
+    let Some(jar) = &args.jvm.jvm else {
+        return Ok(None);
+    };
+    jar.canonicalize().map(Some).map_err(|error| {
+        SetupError::usage(format!(
+            "--jvm {}: {error}; pass an executable jar, as for `java -jar`",
+            jar.display()
+        ))
+    })
+}
 
 /// The `java` that runs the service.
 fn java(args: &RestArgs) -> Result<String, SetupError> {

@@ -164,7 +164,7 @@ impl Mocked {
         }
         if args.workers > 1 {
             return Err(SetupError::usage(
-                "--mock requires --workers 1: outbound requests cannot be attributed to one of several parallel calls",
+                "--mock requires --workers 1: outbound requests cannot be attributed to one of several parallel calls; --instances runs several services",
             ));
         }
         if args.start.is_none() {
@@ -293,7 +293,7 @@ fn address(endpoint: &MockEndpoint, flag: &MockFlag) -> String {
 }
 
 /// A command with variables of its own, as one that a shell can `exec`.
-fn with_variables(command: &str, variables: &[(String, String)]) -> String {
+pub(super) fn with_variables(command: &str, variables: &[(String, String)]) -> String {
     let set: String = variables
         .iter()
         .map(|(name, value)| format!(" {name}={}", quote_if_needed(value)))

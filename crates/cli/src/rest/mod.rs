@@ -10,6 +10,7 @@ mod database;
 mod describe;
 mod events;
 mod folder;
+mod instances;
 mod instrumentation;
 mod interpreter;
 mod interrupt;

@@ -12,6 +12,7 @@ use isobath_exec::process::{call_at_once, free_port};
 use isobath_exec::tool::Tool;
 use isobath_rest::feedback::DriverFeedback;
 
+use super::address::at_port;
 use super::args::RestArgs;
 use super::instrumentation::{self, InMemoryRows, Instruments, ROW_PORT_VARIABLE, RowPort};
 use super::interpreter::Interpreter;
@@ -29,7 +30,8 @@ pub(crate) struct PythonArgs {
     #[arg(long, value_name = "MODULE:APP", group = "white_box", conflicts_with_all = ["start", "url"])]
     pub python: Option<String>,
 
-    /// Command that starts a Python service to test white-box. {port} is replaced by its port; without it, pass --url.
+    /// Command that starts a Python service to test white-box. {port} is replaced by its port, {db} by the URL of --db; without
+    /// {port}, pass --url.
     #[arg(
         long,
         value_name = "CMD",
@@ -131,6 +133,28 @@ impl InstrumentedPython {
             port,
             served: served.unwrap_or_else(|| command.clone()),
             command,
+        })
+    }
+
+    /// Another instance of the same service, at another port.
+    pub(super) fn another(&self, port: u16) -> Result<Self, SetupError> {
+        if !self.served.contains(PORT) {
+            return Err(SetupError::usage(
+                "--instances requires {port} in the command of --python-start: each instance has a port of its own",
+            ));
+        }
+        let listener = Listener::open_loopback()
+            .map_err(|error| SetupError::unreachable(error.to_string()))?;
+        Ok(Self {
+            row_port: self.row_port.another(&listener)?,
+            listener,
+            driver: self.driver.clone(),
+            interpreter: self.interpreter.clone(),
+            root: self.root.clone(),
+            url: at_port(Some(&self.url), port),
+            port,
+            served: self.served.clone(),
+            command: self.command.clone(),
         })
     }
 

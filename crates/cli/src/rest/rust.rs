@@ -86,7 +86,8 @@ pub(crate) struct RustArgs {
     )]
     pub without: Vec<Technique>,
 
-    /// Arguments of the service; {port} is replaced by its port, which is also in the environment variable PORT.
+    /// Arguments of the service; {port} is replaced by its port, which is also in the environment variable PORT, and {db} by the
+    /// URL of --db (SQLite: by the path of the file).
     #[arg(last = true, value_name = "ARGUMENTS", requires = "white_box")]
     pub service: Vec<String>,
 }
@@ -105,6 +106,23 @@ pub(crate) enum Technique {
 }
 
 impl RustArgs {
+    /// The arguments of the service at a port, as words of a shell command.
+    fn service_words(&self, port: u16) -> String {
+        let arguments = self.service.iter();
+        arguments
+            .map(|argument| {
+                let argument = argument.replace("{port}", &port.to_string());
+                format!(" {}", quote_if_needed(&argument))
+            })
+            .collect()
+    }
+
+    /// What starts the instrumented service at a port.
+    fn start_command(&self, built: &InstrumentedBuild, port: u16) -> String {
+        let program = quote_if_needed(&built.executable.to_string_lossy());
+        format!("exec {program}{}", self.service_words(port))
+    }
+
     /// The techniques of the search.
     pub(super) fn techniques(&self) -> Techniques {
         let has = |technique| !self.without.contains(&technique);
@@ -208,18 +226,7 @@ impl Instrumented {
             None => free_port(FIRST_PORT).map_err(system)?,
         };
         let listener = Listener::open().map_err(system)?;
-        let service: String = args
-            .service
-            .iter()
-            .map(|argument| {
-                let argument = argument.replace("{port}", &port.to_string());
-                format!(" {}", quote_if_needed(&argument))
-            })
-            .collect();
-        let start = format!(
-            "exec {}{service}",
-            quote_if_needed(&built.executable.to_string_lossy())
-        );
+        let (service, start) = (args.service_words(port), args.start_command(&built, port));
         let manifest = folder.join("Cargo.toml");
         let mut plain = format!(
             "PORT={port} cargo run --quiet --manifest-path {}",
@@ -240,6 +247,18 @@ impl Instrumented {
             port,
             plain,
             start,
+        })
+    }
+
+    /// Another instance of the same build, at another port.
+    pub(super) fn another(&self, args: &RestArgs, port: u16) -> Result<Self, SetupError> {
+        let listener = Listener::open();
+        Ok(Self {
+            built: self.built.clone(),
+            listener: listener.map_err(|error| SetupError::unreachable(error.to_string()))?,
+            port,
+            plain: self.plain.clone(),
+            start: args.white.start_command(&self.built, port),
         })
     }
 

@@ -1,5 +1,7 @@
 //! Events of a run.
 
+use std::sync::Arc;
+
 use isobath_search::{Phase, SearchEvent};
 
 use super::PreviousRun;
@@ -96,7 +98,8 @@ pub(super) struct EventReporter {
     targets: usize,
     covered: usize,
     n_faults: usize,
-    n_crashes: usize,
+    /// Crashes that were told, by the place of the service in the list of instances.
+    n_crashes: Vec<usize>,
     /// What was found over calls, as points where a number rises.
     pub(super) timeline: Vec<TimelinePoint>,
 }
@@ -121,17 +124,17 @@ impl EventReporter {
             targets: 0,
             covered: 0,
             n_faults: 0,
-            n_crashes: 0,
+            n_crashes: Vec::new(),
             timeline: earlier.map_or_else(Vec::new, |earlier| earlier.timeline.clone()),
         }
     }
 
-    /// What happens in the search; `share` of the whole budget is what the search may use.
+    /// What happens in the search, on the service and its copies; `used` is the share of the budget that is used.
     pub(super) fn on(
         &mut self,
         event: &SearchEvent,
         problem: &RestProblem,
-        service: &Service,
+        services: &[Arc<Service>],
         used: f64,
     ) {
         match *event {
@@ -139,7 +142,7 @@ impl EventReporter {
             SearchEvent::Phase(Phase::Focus) => self.stage(Stage::Focus),
             SearchEvent::Covered { target, .. } => {
                 if let Some(target) = problem.targets().get(target) {
-                    let target = target.describe(&service.api);
+                    let target = target.describe(&problem.api);
                     let calls = self.calls;
                     (self.sink)(&Event::Covered { calls, target });
                 }
@@ -151,7 +154,7 @@ impl EventReporter {
                 ..
             } => {
                 (self.targets, self.covered) = (targets, covered);
-                self.report_new_faults(problem, service);
+                self.report_new_faults(problem, services);
                 self.add_calls(cost, used);
                 self.mark();
             }
@@ -205,20 +208,25 @@ impl EventReporter {
         });
     }
 
-    /// Reports new faults and crashes.
-    pub(super) fn report_new_faults(&mut self, problem: &RestProblem, service: &Service) {
+    /// Reports new faults and crashes; `services` are all instances, or only the first.
+    pub(super) fn report_new_faults(&mut self, problem: &RestProblem, services: &[Arc<Service>]) {
         let calls = self.calls;
         let faults = problem.faults();
         for fault in &faults[self.n_faults.min(faults.len())..] {
             (self.sink)(&Event::Fault { calls, fault });
         }
         self.n_faults = faults.len();
-        if service.supervisor.restarts() as usize > self.n_crashes
-            || service.supervisor.lost_reason().is_some()
-        {
-            for crash in &service.supervisor.crashes(self.n_crashes) {
-                (self.sink)(&Event::Crashed { calls, crash });
-                self.n_crashes += 1;
+        if self.n_crashes.len() < services.len() {
+            self.n_crashes.resize(services.len(), 0);
+        }
+        for (service, n_crashes) in services.iter().zip(&mut self.n_crashes) {
+            if service.supervisor.restarts() as usize > *n_crashes
+                || service.supervisor.lost_reason().is_some()
+            {
+                for crash in &service.supervisor.crashes(*n_crashes) {
+                    (self.sink)(&Event::Crashed { calls, crash });
+                    *n_crashes += 1;
+                }
             }
         }
     }

@@ -28,7 +28,7 @@ pub use last_calls::call_disruptive;
 pub use run::{ClientMaker, SEARCH_ENDS, in_flight, run};
 pub use uncovered::UncoveredTarget;
 
-use crate::caller::ServiceLost;
+use crate::caller::{Service, ServiceLost};
 use crate::candidate::Candidate;
 use crate::db_oracle::{ConstraintUse, Drift};
 use crate::exchange::Exchange;
@@ -54,8 +54,11 @@ pub struct Config {
     pub interrupt: Arc<AtomicBool>,
     /// Raised to end also the calls that handing over takes.
     pub stop: Arc<AtomicBool>,
-    /// How many candidates are run at once.
+    /// How many candidates are run at once on the one service, where there are no copies of it.
     pub workers: usize,
+    /// Copies of the service that take part in the search: each has its own address, sessions, driver, database and mocks.
+    /// All that is not the search is done on the service itself.
+    pub copies: Vec<Arc<Service>>,
     /// How candidates are made.
     pub sampling: SamplingConfig,
     /// Also keep a test for each kind of value and part of a response.
@@ -94,6 +97,14 @@ impl PreviousRun {
 }
 
 impl Config {
+    /// How many calls the search makes at once.
+    fn parallel_calls(&self) -> usize {
+        match self.copies.len() {
+            0 => self.workers.max(1),
+            copies => copies + 1,
+        }
+    }
+
     /// A run by one worker that only calls bound, so that it is the same whenever it is repeated.
     #[must_use]
     pub fn single_worker(seed: u64, calls: u64) -> Self {
@@ -107,6 +118,7 @@ impl Config {
             interrupt: Arc::default(),
             stop: Arc::default(),
             workers: 1,
+            copies: Vec::new(),
             sampling: SamplingConfig::default(),
             all_tests: false,
             disabled: BTreeSet::new(),

@@ -121,6 +121,36 @@ fn all_workers_work() {
 }
 
 #[test]
+fn each_worker_gets_the_same_candidates_in_every_run() {
+    let config = SearchConfig {
+        in_flight: 12,
+        ..config(AlgorithmKind::Mio, 1)
+    };
+    let given = || {
+        let budget = Budget::default().evaluations(1_000);
+        let mut search = Search::new(Numbers::with_goals(10), &config, budget);
+        let lists = [const { Mutex::new(Vec::new()) }; 3];
+        let worker = |own: usize| {
+            let lists = &lists;
+            move |list: &List| {
+                lists[own].lock().unwrap().push(list.numbers.clone());
+                Ok::<_, ()>(list.numbers.clone())
+            }
+        };
+        run_with_workers(&mut search, (0..3).map(worker).collect()).unwrap();
+        lists.map(|list| list.into_inner().unwrap())
+    };
+    let first = given();
+    assert_eq!(first, given());
+    let most = first.iter().map(Vec::len).max();
+    let least = first.iter().map(Vec::len).min();
+    assert!(
+        least >= Some(250) && most <= Some(450),
+        "{least:?} to {most:?}"
+    );
+}
+
+#[test]
 fn a_raised_flag_ends_the_search_with_what_it_has() {
     let flag = Arc::new(AtomicBool::new(false));
     let budget = Budget::default().interrupt(Arc::clone(&flag));
