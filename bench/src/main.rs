@@ -13,6 +13,7 @@ mod effect;
 mod faults;
 mod foo;
 mod http;
+mod instances;
 mod jvm;
 mod llvm;
 mod marina;
@@ -72,6 +73,12 @@ fn main() -> ExitCode {
         ["campaign", binary, "faults"] => campaign::kills(Path::new(binary), 50),
         ["campaign", binary, "faults", kills] => {
             campaign::kills(Path::new(binary), kills.parse().unwrap_or(50))
+        }
+        ["instances", "core"] => instances::core(),
+        ["instances", "serve", port] => instances::serve(port),
+        ["instances", binary] => instances::calls(Path::new(binary), 30),
+        ["instances", binary, seconds] => {
+            instances::calls(Path::new(binary), seconds.parse().unwrap_or(30))
         }
         ["search"] => search::table(),
         ["http"] => http::table(),
@@ -180,6 +187,8 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench strengthen FOLDER [names]");
             eprintln!("       isobath-bench coverage FOLDER [GENERATOR…]");
             eprintln!("       isobath-bench search");
+            eprintln!("       isobath-bench instances core");
+            eprintln!("       isobath-bench instances ISOBATH [SECONDS]");
             eprintln!("       isobath-bench http");
             eprintln!("       isobath-bench tap");
             eprintln!("       isobath-bench foo [SEEDS]");

@@ -232,7 +232,9 @@ fn an_instance_that_is_killed_comes_back_and_costs_only_its_candidate() {
         let again = lives.iter().filter(|life| life[0] == *port).count();
         assert_eq!((again, lives.len()), (2, INSTANCES + 1), "{lives:?}");
         let events = setup.events("out");
-        let events = events.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+        let events = events
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"));
         let events: Vec<Value> = events.collect();
         let crashes = events.iter().filter(|event| event["event"] == "service");
         let crashes: Vec<_> = crashes.collect();
@@ -279,5 +281,8 @@ fn a_database_that_others_use_is_not_copied_and_flags_without_sense_are_refused(
         .expect("it starts");
     let said = String::from_utf8_lossy(&run.stderr);
     assert_eq!(run.status.code(), Some(2), "{said}");
-    assert!(said.contains("requires --start, --rust, --jvm or --python"), "{said}");
+    assert!(
+        said.contains("requires --start, --rust, --jvm or --python"),
+        "{said}"
+    );
 }

@@ -10,7 +10,7 @@ use axum::routing::get;
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
-use crate::running::{Running, serve};
+use crate::running::{Running, serve_at};
 
 /// The service, and how many calls it has answered.
 #[derive(Debug)]
@@ -37,6 +37,12 @@ struct Shared {
 /// Starts a service that takes this long for each call.
 #[must_use]
 pub fn waiting(time: Duration) -> Waiting {
+    waiting_at(time, 0)
+}
+
+/// Starts it at a port; 0 is any that is free.
+#[must_use]
+pub fn waiting_at(time: Duration, port: u16) -> Waiting {
     let integer = json!({ "type": "integer" });
     let of_step = json!([{ "name": "n", "in": "path", "required": true, "schema": integer }]);
     let responses = json!({ "200": { "description": "a step" }, "404": { "description": "none" } });
@@ -54,7 +60,7 @@ pub fn waiting(time: Duration) -> Waiting {
         .route("/stairs/{n}", get(step))
         .with_state(shared);
     Waiting {
-        running: serve("Waiting", router, paths, json!({})),
+        running: serve_at(port, "Waiting", router, paths, json!({})),
         calls,
     }
 }
