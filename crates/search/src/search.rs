@@ -72,6 +72,8 @@ pub struct Search<P: Problem> {
     evaluations: u64,
     cost: u64,
     earlier: ResumedSearch<P::Candidate>,
+    /// Candidates of other searches that go on meanwhile.
+    imports: Imports<P::Candidate>,
     progress: f64,
     phase: Option<Phase>,
     stop_reason: Option<StopReason>,
@@ -90,11 +92,23 @@ struct ResumedSearch<C> {
     cost: u64,
 }
 
+/// What other searches on the same problem found.
+struct Imports<C> {
+    /// Asked before a candidate is proposed.
+    source: Option<ImportSource<C>>,
+    waiting: VecDeque<C>,
+}
+
+/// Returns the candidates that came since the last time.
+pub type ImportSource<C> = Box<dyn FnMut() -> Vec<C>>;
+
 struct Pending<P: Problem> {
     kept: ArchivedCandidate<P::Candidate>,
     parent: Option<Parent<P::Candidate>>,
     /// `None` for a candidate that the algorithm did not propose.
     tag: Option<u64>,
+    /// Whether it is of an earlier search, and costs nothing.
+    is_resumed: bool,
     answer: Answer<P::Answer>,
 }
 
@@ -138,6 +152,10 @@ impl<P: Problem> Search<P> {
                 n_asked: 0,
                 cost: 0,
             },
+            imports: Imports {
+                source: None,
+                waiting: VecDeque::new(),
+            },
             progress: 0.0,
             phase: None,
             stop_reason: None,
@@ -157,6 +175,13 @@ impl<P: Problem> Search<P> {
     pub fn resume(&mut self, candidates: impl IntoIterator<Item = P::Candidate>, spent: u64) {
         self.earlier.candidates.extend(candidates);
         self.earlier.spent = spent;
+    }
+
+    /// Runs also what other searches on the same problem found: `source` is asked before each candidate is proposed.
+    ///
+    /// They cost as any other candidate, and the algorithm does not learn of them other than through the archive.
+    pub fn import_from(&mut self, source: ImportSource<P::Candidate>) {
+        self.imports.source = Some(source);
     }
 
     /// Lets a search that used up its budget go on, where the budget allows more by now; what happened meanwhile can
@@ -208,7 +233,10 @@ impl<P: Problem> Search<P> {
                 return self.end(stop_reason);
             }
             self.earlier.n_asked += 1;
-            return self.hand_out(candidate, None, None);
+            return self.hand_out(candidate, None, None, true);
+        }
+        if let Some(source) = &mut self.imports.source {
+            self.imports.waiting.extend(source());
         }
         loop {
             match self.used() {
@@ -218,6 +246,9 @@ impl<P: Problem> Search<P> {
             let phase = self.algorithm.phase(self.progress);
             if self.phase.replace(phase) != Some(phase) {
                 self.emit(&SearchEvent::Phase(phase));
+            }
+            if let Some(candidate) = self.imports.waiting.pop_front() {
+                return self.hand_out(candidate, None, None, false);
             }
             let mut context = Context {
                 problem: &mut self.problem,
@@ -230,7 +261,7 @@ impl<P: Problem> Search<P> {
                     candidate,
                     parent,
                     tag,
-                } => return self.hand_out(candidate, parent, Some(tag)),
+                } => return self.hand_out(candidate, parent, Some(tag), false),
                 Proposal::Wait => {
                     while !self.pending.is_empty() {
                         if !self.judge_oldest() {
@@ -255,6 +286,7 @@ impl<P: Problem> Search<P> {
         candidate: P::Candidate,
         parent: Option<Parent<P::Candidate>>,
         tag: Option<u64>,
+        is_resumed: bool,
     ) -> Ask<P::Candidate> {
         let number = self.asked();
         let kept = ArchivedCandidate {
@@ -267,6 +299,7 @@ impl<P: Problem> Search<P> {
             kept,
             parent,
             tag,
+            is_resumed,
             answer: Answer::Missing,
         });
         Ask::Evaluate(Trial {
@@ -384,7 +417,8 @@ impl<P: Problem> Search<P> {
                 };
                 self.algorithm.on_evaluated(&mut context, &evaluated);
             }
-            None => self.earlier.cost += evaluation.cost,
+            None if pending.is_resumed => self.earlier.cost += evaluation.cost,
+            None => {}
         }
         if !self.observers.is_empty() {
             self.report(&pending.kept, evaluation.cost, &gain);

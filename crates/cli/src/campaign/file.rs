@@ -9,12 +9,15 @@ use isobath_rest::redact::redact_likely_secrets;
 use serde::Deserialize;
 use toml::Table;
 
+use super::exchange::Island;
 use super::job::JobText;
 use crate::config::{JOBS, JobSettings, job_table};
 use crate::rest::Budget;
 
 /// How long a job may take unless the file says so.
 const TIMEOUT: Duration = Duration::from_secs(6 * 3600);
+/// The most islands of one job; each asks all others for what they found.
+const MAX_ISLANDS: u16 = 64;
 /// How long nobody may speak of a job before it is delivered again, unless the file says so.
 const REDELIVER_AFTER: Duration = Duration::from_secs(30);
 
@@ -39,6 +42,8 @@ pub(super) struct PlannedJob {
     pub(super) name: String,
     pub(super) labels: BTreeSet<String>,
     pub(super) text: JobText,
+    /// Jobs that must have ended before this one begins.
+    pub(super) after: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -64,6 +69,7 @@ struct JobToml {
     labels: BTreeSet<String>,
     #[serde(default)]
     seeds: Vec<u32>,
+    islands: Option<u16>,
     config: Option<PathBuf>,
     directory: Option<PathBuf>,
     #[serde(default)]
@@ -202,8 +208,37 @@ impl Campaign {
                 settings,
                 directory: directory.clone(),
                 timeout,
+                island: None,
             },
+            after: Vec::new(),
         };
+        if let Some(islands) = job.islands {
+            if kind != "rest" || !job.seeds.is_empty() {
+                return Err("`islands` requires [job.rest] and no `seeds`".to_owned());
+            }
+            if !(2..=MAX_ISLANDS).contains(&islands) {
+                return Err(format!("`islands` must be 2 to {MAX_ISLANDS}"));
+            }
+            let first = settings.number("seed").unwrap_or(1);
+            let members: Vec<String> = (1..=islands)
+                .map(|number| format!("{}-{number}", job.name))
+                .collect();
+            let of_group = |mut planned: PlannedJob, is_merge| {
+                let members = members.clone();
+                planned.text.island = Some(Island { members, is_merge });
+                planned
+            };
+            let mut jobs = Vec::new();
+            for (seed, name) in (first..).zip(&members) {
+                let mut settings = settings.clone();
+                settings.set("seed", seed);
+                jobs.push(of_group(planned(name.clone(), settings), false));
+            }
+            let mut merge = of_group(planned(job.name.clone(), settings), true);
+            merge.after.clone_from(&members);
+            jobs.push(merge);
+            return Ok(jobs);
+        }
         if job.seeds.is_empty() {
             return Ok(vec![planned(job.name.clone(), settings)]);
         }
@@ -338,6 +373,27 @@ mod tests {
             "[rest]\nbudget = \"9s\"\nseed = 7\nspec = \"http://localhost/x\"\n"
         );
         assert_eq!(campaign.inputs, ["q.sql", "s.sql"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_job_with_islands_is_a_search_for_each_and_a_merge() {
+        let text = "[[job]]\nname = 'shop'\nislands = 3\n[job.rest]\nspec = 'http://localhost/x'\nseed = 5\n";
+        let campaign = parse(text).expect("it is right");
+        let names: Vec<&str> = campaign.jobs.iter().map(|job| job.name.as_str()).collect();
+        assert_eq!(names, ["shop-1", "shop-2", "shop-3", "shop"]);
+        let third = campaign.jobs[2].text.settings.to_toml(Path::new("/"));
+        assert!(third.contains("seed = 7"), "{third}");
+        assert_eq!(campaign.jobs[3].after, names[..3]);
+        let islands: Vec<bool> = campaign
+            .jobs
+            .iter()
+            .filter_map(|job| Some(job.text.island.as_ref()?.is_merge))
+            .collect();
+        assert_eq!(islands, [false, false, false, true]);
+        for wrong in ["islands = 1", "islands = 3\nseeds = [1]", "islands = 900"] {
+            let text = format!("[[job]]\nname = 'a'\n{wrong}\n[job.rest]\n");
+            assert!(parse(&text).unwrap_err().contains("`islands`"), "{wrong}");
+        }
     }
 
     #[test]

@@ -180,6 +180,14 @@ pub(crate) struct RestArgs {
     #[arg(long, hide = true)]
     pub resume_if_interrupted: bool,
 
+    /// Directory with candidates of other runs on the same service, for campaigns; only searches.
+    #[arg(long, hide = true, value_name = "DIR")]
+    pub exchange: Option<PathBuf>,
+
+    /// Make the tests of what those runs found.
+    #[arg(long, hide = true, requires = "exchange")]
+    pub merge: bool,
+
     /// Start command for suites that insert rows into an in-memory database of the service.
     #[arg(skip)]
     pub suite_start_with_rows: Option<String>,

@@ -15,6 +15,7 @@ mod instrumentation;
 mod interpreter;
 mod interrupt;
 mod interrupted;
+mod islands;
 mod java;
 mod journal;
 mod jvm;

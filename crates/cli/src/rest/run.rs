@@ -39,6 +39,7 @@ use super::instances::{self, DatabaseCopies, PreparedInstance, StartedInstance};
 use super::instrumentation::{self, Instrumentation};
 use super::interrupt::Interruption;
 use super::interrupted::{InterruptedRun, report_lost_targets, report_resumption, wait_until_down};
+use super::islands;
 use super::journal::Journal;
 use super::output;
 use super::snapshot;
@@ -289,6 +290,9 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
             clock.start(started);
             begin(args, &service, &log);
         }
+    }
+    if let Some(folder) = &args.exchange {
+        islands::join(&mut config, folder, args.merge, &service);
     }
     interruption.begin();
     let mut journal = Journal::open(folder.path(), &service).map_err(unwritable)?;
@@ -754,6 +758,8 @@ fn config(args: &RestArgs, interruption: &Interruption, clock: &Arc<Clock>) -> C
             sql_injection: args.sql_injection,
         },
         previous: None,
+        part: job::JobPart::Whole,
+        imports: None,
     }
 }
 

@@ -69,6 +69,22 @@ pub struct Config {
     pub probes: ProbeConfig,
     /// State of the interrupted run to resume.
     pub previous: Option<PreviousRun>,
+    /// What of the job is done.
+    pub part: JobPart,
+    /// Returns candidates of other searches on the same service that came since the last time.
+    pub imports: Option<Arc<dyn Fn() -> Vec<Candidate>>>,
+}
+
+/// What of a job is done: all of it, or a part that belongs to a search on several machines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JobPart {
+    /// Search, probes, and tests.
+    #[default]
+    Whole,
+    /// Only the search, with the whole budget: one of several that exchange what they find.
+    Search,
+    /// Probes and tests of what several searches found, which are the candidates of [`Config::previous`].
+    Merge,
 }
 
 /// State of an interrupted run.
@@ -124,6 +140,8 @@ impl Config {
             disabled: BTreeSet::new(),
             probes: ProbeConfig::default(),
             previous: None,
+            part: JobPart::Whole,
+            imports: None,
         }
     }
 }

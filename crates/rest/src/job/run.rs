@@ -19,7 +19,7 @@ use super::finish::Finish;
 use super::first_calls::look_first;
 use super::probing::run_probes;
 use super::shares::{BudgetShares, Pace, used, verification_share};
-use super::{Config, DatabaseFindings, RunResult};
+use super::{Config, DatabaseFindings, JobPart, RunResult};
 use crate::caller::{Caller, Service, ServiceLost};
 use crate::candidate::Candidate;
 use crate::db_oracle::{DatabaseOracle, drift};
@@ -72,6 +72,9 @@ pub fn run(
         reporter: Rc::clone(&reporter),
         services: services(service, config).cloned().collect(),
     });
+    if let Some(imports) = config.imports.clone() {
+        search.import_from(Box::new(move || imports()));
+    }
     let (mut spent, mut calls) = (0, 0);
     if let Some(earlier) = &config.previous {
         reporter.borrow_mut().stage(Stage::Resume);
@@ -89,7 +92,7 @@ pub fn run(
         Caller::new(Arc::clone(service), client(&config.stop)?).with_seed(config.search.seed);
     let mut probed = ProbeReport::default();
     let uniform_answer = shares.uniform_answer();
-    if ended.is_ok() && uniform_answer.is_none() {
+    if ended.is_ok() && uniform_answer.is_none() && config.part != JobPart::Search {
         // Probes and tests are few enough to look at the rows around each of their calls.
         service.with_database(|database| database.watch_every_call(true));
         probed = run_probes(
@@ -100,7 +103,7 @@ pub fn run(
             spent + search.cost(),
             shares.per_single_call(shares.used()),
         );
-        if probed.lost.is_none() {
+        if probed.lost.is_none() && config.part == JobPart::Whole {
             // What the probes did not need goes back to the search.
             let (problem, archive) = (search.problem(), search.archive());
             let per_call = shares.per_single_call(shares.used());
@@ -145,6 +148,7 @@ pub fn run(
     // What is not the service shows no faults of it, and nothing worth keeping.
     let tests = match uniform_answer {
         Some(_) => Vec::new(),
+        None if config.part == JobPart::Search => Vec::new(),
         None => {
             finish.learn_unique_texts();
             finish.tests(findings)
@@ -160,6 +164,8 @@ pub fn run(
     Ok(RunResult {
         faults: match uniform_answer {
             Some(_) => Vec::new(),
+            // They are those of the merge, which verifies them.
+            None if config.part == JobPart::Search => Vec::new(),
             None => finish.faults(&tests),
         },
         uniform_answer,

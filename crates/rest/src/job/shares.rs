@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use isobath_search::{Archive, TargetId};
 
-use super::Config;
+use super::{Config, JobPart};
 use crate::candidate::Candidate;
 use crate::problem::RestProblem;
 
@@ -126,6 +126,8 @@ pub(super) struct BudgetShares {
     pace: Mutex<Pace>,
     /// How many calls of the search share the time that one takes; the others are made one after the other.
     parallel_calls: usize,
+    /// Whether only the search is done.
+    is_all_search: bool,
 }
 
 impl BudgetShares {
@@ -137,6 +139,7 @@ impl BudgetShares {
                 Some(_) => 1,
                 None => config.parallel_calls(),
             },
+            is_all_search: config.part == JobPart::Search,
             ..Self::default()
         }
     }
@@ -219,6 +222,9 @@ impl BudgetShares {
     fn search_end(&self, used: f64) -> f64 {
         if self.uniform_answer().is_some() {
             return 0.0;
+        }
+        if self.is_all_search {
+            return 1.0;
         }
         let end_after_probes = self.end_after_probes.load(Ordering::Relaxed);
         if end_after_probes > 0 {

@@ -151,6 +151,32 @@ fn each_worker_gets_the_same_candidates_in_every_run() {
 }
 
 #[test]
+fn candidates_of_other_searches_are_run_cost_and_are_kept() {
+    let config = config(AlgorithmKind::Mio, 1);
+    let search = |evaluations| {
+        let budget = Budget::default().evaluations(evaluations);
+        Search::new(Numbers::with_goals(10), &config, budget)
+    };
+    let answer = |list: &List| Ok::<_, ()>(list.numbers.clone());
+    let mut other = search(3_000);
+    run(&mut other, answer).unwrap();
+    let found = other.finish().archive;
+    let mut given: Vec<List> = found
+        .suite()
+        .into_iter()
+        .map(|(kept, _)| (*kept.candidate).clone())
+        .collect();
+    let n_given = given.len() as u64;
+    assert!(n_given > 1);
+    let mut importing = search(n_given);
+    importing.import_from(Box::new(move || std::mem::take(&mut given)));
+    run(&mut importing, answer).unwrap();
+    let imported = importing.finish();
+    assert_eq!((imported.evaluations, imported.resumed_cost), (n_given, 0));
+    assert_eq!(imported.archive.n_covered(), found.n_covered());
+}
+
+#[test]
 fn a_raised_flag_ends_the_search_with_what_it_has() {
     let flag = Arc::new(AtomicBool::new(false));
     let budget = Budget::default().interrupt(Arc::clone(&flag));
