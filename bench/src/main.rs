@@ -69,7 +69,15 @@ fn main() -> ExitCode {
         ["query-targets", folder, "-v"] => query_targets::compare(Path::new(folder), true),
         ["campaign", "queue"] => campaign::queue(2_000),
         ["campaign", "simulate"] => campaign::simulation::table(),
-        ["campaign", binary] => campaign::scaling(Path::new(binary), 1_000),
+        ["campaign", binary] => campaign::scaling(Path::new(binary), 1_000, false),
+        ["campaign", binary, "nats"] => campaign::scaling(Path::new(binary), 1_000, true),
+        ["campaign", binary, "islands", numbers @ ..] => {
+            let number = |at: usize, usual| {
+                let word = numbers.get(at).and_then(|word| word.parse().ok());
+                word.unwrap_or(usual)
+            };
+            campaign::islands(Path::new(binary), number(0, 90), number(1, 5))
+        }
         ["campaign", binary, "faults"] => campaign::kills(Path::new(binary), 50),
         ["campaign", binary, "faults", kills] => {
             campaign::kills(Path::new(binary), kills.parse().unwrap_or(50))

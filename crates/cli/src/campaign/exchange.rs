@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 /// How often candidates are exchanged.
-const INTERVAL: Duration = Duration::from_secs(2);
+const INTERVAL: Duration = Duration::from_secs(1);
 /// The most bytes of candidates that are shared as one text; servers allow a megabyte.
 const LARGEST: usize = 256 << 10;
 /// The candidates of a run, in its output folder.
