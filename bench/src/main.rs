@@ -195,6 +195,10 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench strengthen FOLDER [names]");
             eprintln!("       isobath-bench coverage FOLDER [GENERATOR…]");
             eprintln!("       isobath-bench search");
+            eprintln!("       isobath-bench campaign queue|simulate");
+            eprintln!("       isobath-bench campaign ISOBATH [nats]");
+            eprintln!("       isobath-bench campaign ISOBATH faults [KILLS]");
+            eprintln!("       isobath-bench campaign ISOBATH islands [SECONDS [SEEDS]]");
             eprintln!("       isobath-bench instances core");
             eprintln!("       isobath-bench instances ISOBATH [SECONDS]");
             eprintln!("       isobath-bench http");

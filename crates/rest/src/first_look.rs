@@ -24,6 +24,8 @@ struct Looks {
     bodies: BTreeMap<(Option<usize>, String), Arc<Value>>,
     /// Inputs without optional parts with which an operation succeeded before anything was written.
     plain: BTreeMap<usize, Gene>,
+    /// Whether a call that may write succeeded.
+    is_written: bool,
     /// Per operation, the texts and numbers that its response had before anything was written.
     texts: BTreeMap<usize, BTreeSet<String>>,
 }
@@ -31,27 +33,36 @@ struct Looks {
 impl FirstLooks {
     /// Keeps a response, if it is the first one.
     pub(crate) fn note(&self, exchange: &Exchange) {
-        let is_short = |body: &[u8]| body.len() <= MAX_BODY;
-        if exchange.request.method != Method::GET
-            || !exchange.succeeded()
-            || !exchange
-                .response()
-                .is_some_and(|response| is_short(&response.body))
-        {
+        let response = exchange.response().filter(|_| exchange.succeeded());
+        let Some(response) = response.filter(|response| response.body.len() <= MAX_BODY) else {
             return;
-        }
-        if let Some(body) = &exchange.body {
-            let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if looks.bodies.len() < MAX_LOOKS {
-                looks
-                    .bodies
-                    .entry(key(exchange))
-                    .or_insert_with(|| Arc::new(body.clone()));
-            }
+        };
+        let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if exchange.request.method != Method::GET {
+            looks.is_written = true;
+        } else if looks.bodies.len() < MAX_LOOKS {
+            let body = || match &exchange.body {
+                Some(body) => Arc::new(body.clone()),
+                None => Arc::new(Value::String(response.text().into_owned())),
+            };
+            looks.bodies.entry(key(exchange)).or_insert_with(body);
         }
     }
 
-    /// What the same request returned first.
+    /// Whether a value of something that was there before anything was written may have been another one then: it is
+    /// known only of texts that were seen then.
+    pub(crate) fn may_have_changed(&self, value: &Value) -> bool {
+        let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = |text: &str| looks.texts.values().any(|texts| texts.contains(text));
+        match value {
+            Value::Object(members) => members.is_empty() && looks.is_written,
+            Value::Array(items) => items.is_empty() && looks.is_written,
+            Value::String(text) => looks.is_written && !is_known(text),
+            Value::Null | Value::Bool(_) | Value::Number(_) => looks.is_written,
+        }
+    }
+
+    /// What the same request returned first; a text where that was not JSON.
     #[must_use]
     pub fn of(&self, exchange: &Exchange) -> Option<Arc<Value>> {
         let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);

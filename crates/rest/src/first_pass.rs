@@ -61,6 +61,10 @@ pub(crate) enum NegativeCall {
     Least,
     /// On a resource that is not there.
     Missing,
+    /// On a resource with a number that no database has.
+    HugeId,
+    /// As in a call that succeeded: two of these in a row create something twice.
+    Repeated,
     /// With a text that is valid, and that careless code trips over.
     OddText,
     /// With one value that is valid and extreme; which one of them.
@@ -70,11 +74,14 @@ pub(crate) enum NegativeCall {
 impl NegativeCall {
     /// Whether the document allows it.
     pub(crate) fn may_succeed(self) -> bool {
-        matches!(self, Self::Least | Self::OddText | Self::Extreme(_))
+        matches!(
+            self,
+            Self::Least | Self::OddText | Self::Extreme(_) | Self::Repeated
+        )
     }
 
     /// Those that each operation is called with, in this order; what is needed for one of a group is prepared once.
-    const GROUPS: [&[Self]; 6] = [
+    const GROUPS: [&[Self]; 7] = [
         &[Self::Anonymous],
         &[
             Self::InvalidParameter,
@@ -83,7 +90,8 @@ impl NegativeCall {
             Self::UndocumentedContent,
         ],
         &[Self::NullBody, Self::EmptyBody, Self::OddText, Self::Least],
-        &[Self::Missing],
+        &[Self::Missing, Self::HugeId],
+        &[Self::Repeated, Self::Repeated],
         &[Self::Extreme(0), Self::Extreme(1), Self::Extreme(2)],
         &[Self::Extreme(3), Self::Extreme(4), Self::Extreme(5)],
     ];

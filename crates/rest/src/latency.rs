@@ -86,15 +86,6 @@ impl Latencies {
         }
     }
 
-    /// The mean time of a call, whatever it calls.
-    pub(crate) fn mean_call(&self) -> Duration {
-        let (time, calls) = self
-            .totals
-            .iter()
-            .fold((0.0, 0), |(time, calls), own| (time + own.0, calls + own.1));
-        Duration::from_secs_f64(time / f64::from(calls.max(1)))
-    }
-
     fn mean(&self, operation: usize) -> Option<f64> {
         let (time, calls) = self.totals.get(operation)?;
         (*calls > 0).then(|| time / f64::from(*calls))

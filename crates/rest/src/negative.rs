@@ -22,8 +22,10 @@ pub(crate) fn candidate(
 ) -> Option<Candidate> {
     let mut candidate = Candidate::default();
     // One thing at a time: all but that is as in a call that succeeded. Who is refused at the door needs nothing to be there.
-    let is_prepared =
-        |call: &NegativeCall| !matches!(call, NegativeCall::Anonymous | NegativeCall::Missing);
+    let is_prepared = |call: &NegativeCall| {
+        use NegativeCall::{Anonymous, HugeId, Missing};
+        !matches!(call, Anonymous | Missing | HugeId)
+    };
     let needs_prefix = calls.iter().any(is_prepared);
     if !needs_prefix || append_successful_prefix(problem, rng, &mut candidate, operation).is_none()
     {
@@ -89,6 +91,12 @@ fn change_last(
             let mut pieces = problem.api.operations[operation].segments.iter();
             !problem.statuses()[operation].contains_key(&404)
                 && pieces.any(|piece| matches!(piece, PathPiece::Parameter(_)))
+        }
+        NegativeCall::HugeId => set_huge_id(last_input(candidate)?),
+        NegativeCall::Repeated => {
+            let is_success = |status: &u16| (200..300).contains(status);
+            &*problem.api.operations[operation].method == "POST"
+                && problem.statuses()[operation].keys().any(is_success)
         }
         NegativeCall::OddText => set_odd_text(last_input(candidate)?),
         NegativeCall::Extreme(which) => {
@@ -221,6 +229,20 @@ fn make_least(rng: &mut Rng, input: &mut Gene, tuning: &GeneConfig) -> bool {
 /// More than any database or machine has for an integer.
 const HUGE: &str = "100000000000000000000";
 
+/// Gives the last number of the path a value that no database has, where the document allows that.
+fn set_huge_id(input: &mut Gene) -> bool {
+    let mut last = None;
+    input.walk(|place| {
+        if place.pointer.starts_with("/path/")
+            && let Domain::Integer(domain) = &place.model.node(place.node).domain
+            && !domain.bounded_above()
+        {
+            last = Some(place.pointer.to_owned());
+        }
+    });
+    last.is_some_and(|pointer| input.set_json(&pointer, &HUGE.into()))
+}
+
 /// Valid and extreme values for single parameters of the query and fields of the body: null, minus one, a huge number, an
 /// empty text; the first of each place, then the second of each.
 fn extremes(input: &Gene) -> Vec<(String, Json)> {
@@ -245,8 +267,12 @@ fn extremes(input: &Gene) -> Vec<(String, Json)> {
                     own.push((-1).into());
                 }
                 // In a query every number is a text.
-                if is_query && !domain.bounded_above() {
-                    own.push(HUGE.into());
+                if !domain.bounded_above() {
+                    own.push(if is_query {
+                        HUGE.into()
+                    } else {
+                        u64::MAX.into()
+                    });
                 }
             }
             Domain::Text(domain) if domain.min() == 0 => own.push("".into()),
@@ -312,6 +338,7 @@ mod tests {
             [
                 "/query/limit -1",
                 "/body/name null",
+                "/body/length 18446744073709551615",
                 "/query/limit \"100000000000000000000\"",
                 "/body/name \"\""
             ]

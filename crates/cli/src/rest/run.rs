@@ -729,9 +729,9 @@ fn refuse_document(error: &document::LoadError) -> SetupError {
 }
 
 fn config(args: &RestArgs, interruption: &Interruption, clock: &Arc<Clock>) -> Config {
-    let calls = match args.budget {
-        Budget::Calls(calls) => Some(calls),
-        Budget::Time(_) => None,
+    let (calls, time) = match args.budget {
+        Budget::Calls(calls) => (Some(calls), None),
+        Budget::Time(time) => (None, Some(time)),
     };
     let clock = Arc::clone(clock);
     let elapsed = move || clock.used();
@@ -743,6 +743,7 @@ fn config(args: &RestArgs, interruption: &Interruption, clock: &Arc<Clock>) -> C
             ..isobath_search::SearchConfig::default()
         },
         calls,
+        time,
         elapsed: Arc::new(elapsed),
         interrupt: Arc::clone(&interruption.interrupt),
         stop: Arc::clone(&interruption.stop),

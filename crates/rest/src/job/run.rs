@@ -6,6 +6,7 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use isobath_exec::http::Client;
 use isobath_exec::mock::MockEndpoint;
@@ -135,6 +136,7 @@ pub fn run(
         ),
         reserved_calls: 0,
         kept_calls: 0,
+        kept_logins: Duration::ZERO,
         unverified: 0,
         unstable: 0,
         state_dependent: 0,
