@@ -69,6 +69,7 @@ fn main() -> ExitCode {
         ["query-targets", folder, "-v"] => query_targets::compare(Path::new(folder), true),
         ["campaign", "queue"] => campaign::queue(2_000),
         ["campaign", "simulate"] => campaign::simulation::table(),
+        ["campaign", "simulate", "islands"] => campaign::simulation::island_table(),
         ["campaign", binary] => campaign::scaling(Path::new(binary), 1_000, false),
         ["campaign", binary, "nats"] => campaign::scaling(Path::new(binary), 1_000, true),
         ["campaign", binary, "islands", numbers @ ..] => {
@@ -195,7 +196,7 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench strengthen FOLDER [names]");
             eprintln!("       isobath-bench coverage FOLDER [GENERATOR…]");
             eprintln!("       isobath-bench search");
-            eprintln!("       isobath-bench campaign queue|simulate");
+            eprintln!("       isobath-bench campaign queue|simulate [islands]");
             eprintln!("       isobath-bench campaign ISOBATH [nats]");
             eprintln!("       isobath-bench campaign ISOBATH faults [KILLS]");
             eprintln!("       isobath-bench campaign ISOBATH islands [SECONDS [SEEDS]]");

@@ -97,7 +97,12 @@ struct Imports<C> {
     /// Asked before a candidate is proposed.
     source: Option<ImportSource<C>>,
     waiting: VecDeque<C>,
+    /// Candidates that were proposed since the last of these was handed out.
+    n_own: u64,
 }
+
+/// Candidates of our own for each of another search: however much others find, most of the budget is for what nobody has found.
+const OWN_PER_IMPORT: u64 = 3;
 
 /// Returns the candidates that came since the last time.
 pub type ImportSource<C> = Box<dyn FnMut() -> Vec<C>>;
@@ -155,6 +160,7 @@ impl<P: Problem> Search<P> {
             imports: Imports {
                 source: None,
                 waiting: VecDeque::new(),
+                n_own: OWN_PER_IMPORT,
             },
             progress: 0.0,
             phase: None,
@@ -177,7 +183,8 @@ impl<P: Problem> Search<P> {
         self.earlier.spent = spent;
     }
 
-    /// Runs also what other searches on the same problem found: `source` is asked before each candidate is proposed.
+    /// Runs also what other searches on the same problem found: `source` is asked before each candidate is proposed. At most one
+    /// candidate in four comes from there.
     ///
     /// They cost as any other candidate, and the algorithm does not learn of them other than through the archive.
     pub fn import_from(&mut self, source: ImportSource<P::Candidate>) {
@@ -247,7 +254,10 @@ impl<P: Problem> Search<P> {
             if self.phase.replace(phase) != Some(phase) {
                 self.emit(&SearchEvent::Phase(phase));
             }
-            if let Some(candidate) = self.imports.waiting.pop_front() {
+            if self.imports.n_own >= OWN_PER_IMPORT
+                && let Some(candidate) = self.imports.waiting.pop_front()
+            {
+                self.imports.n_own = 0;
                 return self.hand_out(candidate, None, None, false);
             }
             let mut context = Context {
@@ -261,7 +271,10 @@ impl<P: Problem> Search<P> {
                     candidate,
                     parent,
                     tag,
-                } => return self.hand_out(candidate, parent, Some(tag), false),
+                } => {
+                    self.imports.n_own += 1;
+                    return self.hand_out(candidate, parent, Some(tag), false);
+                }
                 Proposal::Wait => {
                     while !self.pending.is_empty() {
                         if !self.judge_oldest() {
@@ -434,7 +447,7 @@ impl<P: Problem> Search<P> {
         // Kept before it is told of: whoever dies in between has told nothing that is lost.
         if !gain.covered.is_empty() {
             for observer in &mut self.observers {
-                observer.keep(&kept.candidate, &self.problem);
+                observer.keep(&kept.candidate, &gain.covered, &self.problem);
             }
         }
         for &target in &gain.covered {

@@ -250,6 +250,28 @@ impl Campaign {
         Ok(job.seeds.iter().map(of_seed).collect())
     }
 
+    /// Refuses islands that would share a port or a database, because they run on one machine.
+    ///
+    /// # Errors
+    ///
+    /// When a job has such.
+    pub(super) fn check_islands(&self) -> Result<(), String> {
+        for job in self.jobs.iter().filter(|job| job.text.island.is_some()) {
+            let shared = job
+                .text
+                .settings
+                .texts()
+                .find(|(key, _)| matches!(*key, "db" | "start"));
+            if let Some((key, _)) = shared {
+                return Err(format!(
+                    "job `{}`: islands on one machine would share what `{key}` names; use --workers 1, workers on other machines (--nats), or `instances` in place of `islands`",
+                    job.name
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses secrets, which must not leave this machine: workers read theirs from their environment.
     ///
     /// # Errors
@@ -394,6 +416,19 @@ mod tests {
             let text = format!("[[job]]\nname = 'a'\n{wrong}\n[job.rest]\n");
             assert!(parse(&text).unwrap_err().contains("`islands`"), "{wrong}");
         }
+    }
+
+    #[test]
+    fn islands_that_would_share_a_port_or_a_database_are_refused() {
+        let check = |islands: &str, setting: &str| {
+            let text = format!("[[job]]\nname = 'a'\n{islands}\n[job.rest]\n{setting}\n");
+            parse(&text).expect("it is right").check_islands()
+        };
+        for setting in ["db = 'sqlite:x.db'", "start = './run'"] {
+            assert!(check("islands = 2", setting).is_err_and(|why| why.contains("instances")));
+            assert_eq!(check("", setting), Ok(()));
+        }
+        assert_eq!(check("islands = 2", "rust = 'shop'"), Ok(()));
     }
 
     #[test]

@@ -107,6 +107,11 @@ fn run_campaign(
     if is_remote {
         campaign.check_for_secrets().map_err(usage)?;
     }
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let workers = args.workers.map_or(cores, usize::from);
+    if !is_remote && workers > 1 {
+        campaign.check_islands().map_err(usage)?;
+    }
     let interrupt = interrupt().map_err(usage)?;
     let out = args.out.clone();
     let out = out.unwrap_or_else(|| Path::new("isobath-out").join(&campaign.name));
@@ -138,9 +143,7 @@ fn run_campaign(
     } else {
         let queue = LocalQueue::open(&campaign.root, out).map_err(failure)?;
         waiting.submit(&queue)?;
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let workers = args.workers.map_or(cores, usize::from).min(jobs.len());
-        run_locally(&queue, workers, &waiting).map_err(failure)?
+        run_locally(&queue, workers.min(jobs.len()), &waiting).map_err(failure)?
     };
     let outcomes = outcomes(&results);
     let command = crate::rest::command_line(without_secrets(std::env::args()));

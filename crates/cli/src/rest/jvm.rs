@@ -14,7 +14,6 @@ use super::agent;
 use super::args::RestArgs;
 use super::instrumentation::{self, InMemoryRows, Instruments, ROW_PORT_VARIABLE, RowPort};
 use super::run::SetupError;
-use super::rust::FIRST_PORT;
 use crate::terminal::Terminal;
 
 /// Flags for white-box testing of JVM services.
@@ -86,7 +85,7 @@ impl InstrumentedJvm {
             Some(jar) => {
                 let port = match args.white.port.or_else(|| port_of(args.url.as_deref())) {
                     Some(port) => port,
-                    None => free_port(FIRST_PORT).map_err(system)?,
+                    None => free_port(args.first_port()).map_err(system)?,
                 };
                 Some((jar, port, java(args)?))
             }
@@ -99,7 +98,9 @@ impl InstrumentedJvm {
         };
         let own = own.map(|(jar, port, java)| Own::new(args, &agent, &jar, port, &java));
         let listener = Listener::open_loopback().map_err(system)?;
-        let port = own.as_ref().map_or(FIRST_PORT, |own| own.port);
+        let port = own
+            .as_ref()
+            .map_or_else(|| args.first_port(), |own| own.port);
         Ok(Self {
             row_port: RowPort::find(&listener, port)?,
             listener,

@@ -17,7 +17,6 @@ use super::args::RestArgs;
 use super::instrumentation::{self, InMemoryRows, Instruments, ROW_PORT_VARIABLE, RowPort};
 use super::interpreter::Interpreter;
 use super::run::SetupError;
-use super::rust::FIRST_PORT;
 use super::unpack;
 use crate::terminal::Terminal;
 
@@ -104,7 +103,7 @@ impl InstrumentedPython {
         let interpreter = Interpreter::find(flags.python_interpreter.as_deref(), &folder)?;
         let port = match args.white.port {
             Some(port) => port,
-            None => free_port(FIRST_PORT).map_err(system)?,
+            None => free_port(args.first_port()).map_err(system)?,
         };
         let (mut command, url) = match (&flags.python, &flags.python_start) {
             (Some(application), _) => (server(application, &interpreter, &folder)?, None),

@@ -291,11 +291,13 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
             begin(args, &service, &log);
         }
     }
+    let exchanged = islands::CoveredKeys::default();
     if let Some(folder) = &args.exchange {
-        islands::join(&mut config, folder, args.merge, &service);
+        islands::join(&mut config, folder, args.merge, &service, &exchanged);
     }
     interruption.begin();
-    let mut journal = Journal::open(folder.path(), &service).map_err(unwritable)?;
+    let mut journal =
+        Journal::open(folder.path(), &service, args.exchange.is_some()).map_err(unwritable)?;
     let view = Arc::new(Mutex::new(View::new(
         args.quiet,
         terminal.is_colored(),
@@ -308,6 +310,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         journal.on(event);
         if let Event::Covered { target, .. } = event {
             lock(&covering).insert(target.clone());
+            exchanged.insert(target);
         }
         let mut writing = lock(&writing);
         writing.on(event);

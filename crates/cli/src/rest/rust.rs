@@ -19,7 +19,18 @@ use super::run::SetupError;
 use crate::terminal::{Terminal, Tone};
 
 /// Where looking for a free port begins, so that the same service mostly has the same address.
-pub(super) const FIRST_PORT: u16 = 8640;
+const FIRST_PORT: u16 = 8640;
+/// Ports between those of islands, and how many islands are told apart.
+const ISLAND_PORTS: u16 = 16;
+const ISLANDS: u64 = 64;
+
+impl RestArgs {
+    /// Where looking for a free port begins; islands on one machine, which start at the same time, look at different places.
+    pub(super) fn first_port(&self) -> u16 {
+        let island = self.exchange.as_ref().map_or(0, |_| self.seed % ISLANDS);
+        FIRST_PORT + ISLAND_PORTS * u16::try_from(island).unwrap_or_default()
+    }
+}
 
 /// Flags for white-box testing of Rust services.
 #[derive(Clone, Debug, Default, Args)]
@@ -187,6 +198,7 @@ impl Instrumented {
         folder: &Path,
         terminal: &Terminal,
     ) -> Result<Self, SetupError> {
+        let first_port = args.first_port();
         let (args, url) = (&args.white, args.url.as_deref());
         let folder = folder.canonicalize().map_err(|error| {
             SetupError::usage(format!(
@@ -223,7 +235,7 @@ impl Instrumented {
         let system = |error: std::io::Error| SetupError::unreachable(error.to_string());
         let port = match args.port.or_else(|| port_of(url)) {
             Some(port) => port,
-            None => free_port(FIRST_PORT).map_err(system)?,
+            None => free_port(first_port).map_err(system)?,
         };
         let listener = Listener::open().map_err(system)?;
         let (service, start) = (args.service_words(port), args.start_command(&built, port));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isobath_search::{Phase, SearchEvent};
+use isobath_search::{Phase, SearchEvent, TargetId};
 
 use super::PreviousRun;
 use crate::caller::Service;
@@ -60,6 +60,8 @@ pub enum Event<'a> {
     Kept {
         /// The candidate.
         candidate: &'a Candidate,
+        /// What, as sentences.
+        targets: &'a [String],
     },
     /// A fault was met for the first time.
     Fault {
@@ -163,8 +165,21 @@ impl EventReporter {
     }
 
     /// A candidate is the first to cover something.
-    pub(super) fn keep(&mut self, candidate: &Candidate) {
-        (self.sink)(&Event::Kept { candidate });
+    pub(super) fn keep(
+        &mut self,
+        candidate: &Candidate,
+        covered: &[TargetId],
+        problem: &RestProblem,
+    ) {
+        let targets = covered.iter().filter_map(|target| {
+            let target = problem.targets().get(*target)?;
+            Some(target.describe(&problem.api))
+        });
+        let targets: Vec<String> = targets.collect();
+        (self.sink)(&Event::Kept {
+            candidate,
+            targets: &targets,
+        });
     }
 
     /// Adds a timeline point if there is progress.

@@ -12,7 +12,7 @@ use isobath_exec::http::Client;
 use isobath_exec::mock::MockEndpoint;
 use isobath_exec::test_database::StateCost;
 use isobath_search::{
-    Budget, Observer, Search, SearchEvent, StopReason, run as run_alone, run_with_workers,
+    Budget, Observer, Search, SearchEvent, StopReason, TargetId, run as run_alone, run_with_workers,
 };
 
 use super::event::{Event, EventReporter, Stage, unexplained};
@@ -235,8 +235,8 @@ impl Observer<RestProblem> for SearchListener {
         reporter.on(event, problem, &self.services, self.shares.used());
     }
 
-    fn keep(&mut self, candidate: &Candidate, _problem: &RestProblem) {
-        self.reporter.borrow_mut().keep(candidate);
+    fn keep(&mut self, candidate: &Candidate, covered: &[TargetId], problem: &RestProblem) {
+        self.reporter.borrow_mut().keep(candidate, covered, problem);
     }
 }
 

@@ -168,12 +168,21 @@ fn candidates_of_other_searches_are_run_cost_and_are_kept() {
         .collect();
     let n_given = given.len() as u64;
     assert!(n_given > 1);
-    let mut importing = search(n_given);
+    let mut importing = search(4 * n_given);
     importing.import_from(Box::new(move || std::mem::take(&mut given)));
     run(&mut importing, answer).unwrap();
     let imported = importing.finish();
-    assert_eq!((imported.evaluations, imported.resumed_cost), (n_given, 0));
+    assert_eq!(
+        (imported.evaluations, imported.resumed_cost),
+        (4 * n_given, 0)
+    );
     assert_eq!(imported.archive.n_covered(), found.n_covered());
+    let without = {
+        let mut alone = search(4 * n_given);
+        run(&mut alone, answer).unwrap();
+        alone.finish().archive.n_covered()
+    };
+    assert!(without < found.n_covered(), "{without}");
 }
 
 #[test]
@@ -310,7 +319,7 @@ struct Keeping(Arc<Mutex<Vec<List>>>);
 impl Observer<Numbers> for Keeping {
     fn on(&mut self, _event: &SearchEvent, _problem: &Numbers) {}
 
-    fn keep(&mut self, candidate: &List, _problem: &Numbers) {
+    fn keep(&mut self, candidate: &List, _covered: &[TargetId], _problem: &Numbers) {
         let mut kept = self.0.lock().expect("nobody panicked");
         kept.push(candidate.clone());
     }
