@@ -15,13 +15,13 @@ use crate::openapi::Api;
 const MAX_LOOKS: usize = 2_000;
 const MAX_BODY: usize = 100_000;
 
-/// The first response to each GET, by user and URL.
+/// The first response of each user to each GET, by URL.
 #[derive(Debug, Default)]
 pub struct FirstLooks(Mutex<Looks>);
 
 #[derive(Debug, Default)]
 struct Looks {
-    bodies: BTreeMap<(Option<usize>, String), Arc<Value>>,
+    bodies: BTreeMap<String, Vec<(Option<usize>, Arc<Value>)>>,
     /// Inputs without optional parts with which an operation succeeded before anything was written.
     plain: BTreeMap<usize, Gene>,
     /// Whether a call that may write succeeded.
@@ -41,12 +41,22 @@ impl FirstLooks {
         if exchange.request.method != Method::GET {
             looks.is_written = true;
         } else if looks.bodies.len() < MAX_LOOKS {
-            let body = || match &exchange.body {
-                Some(body) => Arc::new(body.clone()),
-                None => Arc::new(Value::String(response.text().into_owned())),
-            };
-            looks.bodies.entry(key(exchange)).or_insert_with(body);
+            let of_users = looks.bodies.entry(exchange.request.url.clone());
+            let of_users = of_users.or_default();
+            if of_users.iter().all(|(user, _)| *user != exchange.user) {
+                let body = match &exchange.body {
+                    Some(body) => body.clone(),
+                    None => Value::String(response.text().into_owned()),
+                };
+                of_users.push((exchange.user, Arc::new(body)));
+            }
         }
+    }
+
+    /// Whether a call that may write succeeded so far.
+    pub(crate) fn is_written(&self) -> bool {
+        let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        looks.is_written
     }
 
     /// Whether a value of something that was there before anything was written may have been another one then: it is
@@ -62,11 +72,15 @@ impl FirstLooks {
         }
     }
 
-    /// What the same request returned first; a text where that was not JSON.
+    /// What the same request of each user returned first; a text where that was not JSON.
     #[must_use]
-    pub fn of(&self, exchange: &Exchange) -> Option<Arc<Value>> {
+    pub fn of(&self, exchange: &Exchange) -> Vec<Arc<Value>> {
         let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        looks.bodies.get(&key(exchange)).cloned()
+        let of_users = looks.bodies.get(&exchange.request.url).into_iter();
+        of_users
+            .flatten()
+            .map(|(_, body)| Arc::clone(body))
+            .collect()
     }
 
     /// Takes note that an operation succeeded with this input before anything was written, and of what it returned.
@@ -116,8 +130,4 @@ impl FirstLooks {
         let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         looks.plain.get(&exchange.operation?).cloned()
     }
-}
-
-fn key(exchange: &Exchange) -> (Option<usize>, String) {
-    (exchange.user, exchange.request.url.clone())
 }

@@ -60,6 +60,9 @@ pub fn lasting() -> Running {
             "delete": { "parameters": of_note(), "responses": known(&["200", "404"]) } },
         "/teams": { "post": { "responses": { "201": { "description": "",
             "content": { "application/json": { "schema": team } } } } } },
+        "/teams/{id}": { "get": { "parameters": [{ "name": "id", "in": "path", "required": true,
+            "schema": { "type": "integer", "minimum": 1, "maximum": 2_000_000_000 } }],
+            "responses": known(&["200", "404"]) } },
         "/views": { "get": { "parameters": [of_team], "responses": known(&["200", "400", "404"]) } },
     });
     let is_odd = STARTS.fetch_add(1, Ordering::Relaxed) % 2 == 1;
@@ -73,6 +76,15 @@ pub fn lasting() -> Running {
     let add_team = async move || {
         let id = teams.fetch_add(1, Ordering::Relaxed) + 1;
         done(StatusCode::CREATED, json!({ "id": id }))
+    };
+    let teams = Arc::clone(&n_teams);
+    let team_of = async move |Path(id): Path<u64>| {
+        let n_teams = teams.load(Ordering::Relaxed);
+        let next = (id < n_teams).then(|| format!("/teams/{}", id + 1));
+        match (1..=n_teams).contains(&id) {
+            true => done(StatusCode::OK, json!({ "id": id, "next": next })),
+            false => refused(StatusCode::NOT_FOUND),
+        }
     };
     let view = async move |Query(query): Query<BTreeMap<String, String>>| {
         let id = query.get("team").and_then(|team| team.parse::<u64>().ok());
@@ -96,6 +108,7 @@ pub fn lasting() -> Running {
         .route("/boards/{board}/notes/{title}", get(note_of).delete(delete))
         .with_state(state)
         .route("/teams", post(add_team))
+        .route("/teams/{id}", get(team_of))
         .route("/views", get(view));
     serve("lasting", router, paths, json!({}))
 }
