@@ -72,6 +72,9 @@ fn main() -> ExitCode {
         ["campaign", "simulate", "islands"] => campaign::simulation::island_table(),
         ["campaign", binary] => campaign::scaling(Path::new(binary), 1_000, false),
         ["campaign", binary, "nats"] => campaign::scaling(Path::new(binary), 1_000, true),
+        ["campaign", binary, "nats", calls] => {
+            campaign::scaling(Path::new(binary), calls.parse().unwrap_or(1_000), true)
+        }
         ["campaign", binary, "islands", numbers @ ..] => {
             let number = |at: usize, usual| {
                 let word = numbers.get(at).and_then(|word| word.parse().ok());
@@ -197,7 +200,7 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench coverage FOLDER [GENERATOR…]");
             eprintln!("       isobath-bench search");
             eprintln!("       isobath-bench campaign queue|simulate [islands]");
-            eprintln!("       isobath-bench campaign ISOBATH [nats]");
+            eprintln!("       isobath-bench campaign ISOBATH [nats [CALLS]]");
             eprintln!("       isobath-bench campaign ISOBATH faults [KILLS]");
             eprintln!("       isobath-bench campaign ISOBATH islands [SECONDS [SEEDS]]");
             eprintln!("       isobath-bench instances core");
