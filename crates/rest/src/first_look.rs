@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::exchange::Exchange;
 use crate::openapi::Api;
+use crate::resource::plain_name;
 
 /// Responses that are kept at most, and how long each may be.
 const MAX_LOOKS: usize = 2_000;
@@ -88,18 +89,21 @@ impl FirstLooks {
         let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         looks.plain.insert(operation, input);
         let texts = looks.texts.entry(operation).or_default();
-        let mut left: Vec<&Value> = body.into_iter().collect();
-        while let Some(value) = left.pop() {
+        let mut left: Vec<(&str, &Value)> = body.into_iter().map(|body| ("id", body)).collect();
+        while let Some((name, value)) = left.pop() {
             match value {
                 Value::String(text) => {
                     texts.insert(text.clone());
                 }
-                Value::Number(number) => {
+                // Other numbers count or measure something.
+                Value::Number(number) if is_identifier(name) => {
                     texts.insert(number.to_string());
                 }
-                Value::Array(items) => left.extend(items),
-                Value::Object(members) => left.extend(members.values()),
-                Value::Null | Value::Bool(_) => {}
+                Value::Array(items) => left.extend(items.iter().map(|item| (name, item))),
+                Value::Object(members) => {
+                    left.extend(members.iter().map(|(name, value)| (name.as_str(), value)));
+                }
+                Value::Null | Value::Bool(_) | Value::Number(_) => {}
             }
         }
     }
@@ -130,4 +134,11 @@ impl FirstLooks {
         let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         looks.plain.get(&exchange.operation?).cloned()
     }
+}
+
+/// Whether a number of this name identifies something.
+fn is_identifier(name: &str) -> bool {
+    let name = plain_name(name);
+    let endings = ["id", "ids", "pk", "key", "number", "no", "code"];
+    endings.iter().any(|ending| name.ends_with(ending))
 }

@@ -53,6 +53,10 @@ pub(crate) enum NegativeCall {
     NullBody,
     /// With an empty object as the body.
     EmptyBody,
+    /// With an empty list as the body.
+    ListBody,
+    /// With null, or a list of it, in one field of the body; which one of them.
+    OddField(usize),
     /// With a body that is not well formed.
     MalformedBody,
     /// With a body of a content type that the document does not name.
@@ -81,7 +85,7 @@ impl NegativeCall {
     }
 
     /// Those that each operation is called with, in this order; what is needed for one of a group is prepared once.
-    const GROUPS: [&[Self]; 7] = [
+    const GROUPS: [&[Self]; 9] = [
         &[Self::Anonymous],
         &[
             Self::InvalidParameter,
@@ -92,8 +96,21 @@ impl NegativeCall {
         &[Self::NullBody, Self::EmptyBody, Self::OddText, Self::Least],
         &[Self::Missing, Self::HugeId],
         &[Self::Repeated, Self::Repeated],
+        &[
+            Self::ListBody,
+            Self::OddField(0),
+            Self::OddField(1),
+            Self::OddField(2),
+            Self::OddField(3),
+        ],
         &[Self::Extreme(0), Self::Extreme(1), Self::Extreme(2)],
         &[Self::Extreme(3), Self::Extreme(4), Self::Extreme(5)],
+        &[
+            Self::OddField(4),
+            Self::OddField(5),
+            Self::OddField(6),
+            Self::OddField(7),
+        ],
     ];
 }
 
@@ -452,7 +469,7 @@ paths:
             let calls = negative.filter(|(at, _)| &*api.operations[*at].method == method);
             calls.map(|(_, calls)| calls.len()).max()
         };
-        assert_eq!((most("DELETE"), most("POST")), (Some(1), Some(4)));
+        assert_eq!((most("DELETE"), most("POST")), (Some(1), Some(5)));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Calls that should be refused, or that careless code trips over: each operation is called so once after the first pass.
 
-use isobath_genes::{Domain, Gene, GeneConfig, Mismatch, Rule, RuleViolation, Value as GeneValue};
+use isobath_genes::{Domain, Gene, GeneConfig, Rule, RuleViolation, Value as GeneValue};
 use isobath_search::Rng;
 use serde_json::{Map, Value as Json};
 
@@ -80,8 +80,17 @@ fn change_last(
             }
             violate(problem, rng, candidate, Some(operation), is_body)
         }
-        NegativeCall::NullBody => set_body(&problem.api, candidate, Json::Null),
-        NegativeCall::EmptyBody => set_body(&problem.api, candidate, Json::Object(Map::new())),
+        NegativeCall::NullBody => set_part(&problem.api, candidate, "/body", Json::Null),
+        NegativeCall::EmptyBody => {
+            set_part(&problem.api, candidate, "/body", Json::Object(Map::new()))
+        }
+        NegativeCall::ListBody => {
+            set_part(&problem.api, candidate, "/body", Json::Array(Vec::new()))
+        }
+        NegativeCall::OddField(which) => {
+            let (pointer, value) = odd_fields(last_input(candidate)?).into_iter().nth(which)?;
+            set_part(&problem.api, candidate, &pointer, value)
+        }
         NegativeCall::MalformedBody => break_request(problem, candidate, operation, Rule::Syntax),
         NegativeCall::UndocumentedContent => {
             break_request(problem, candidate, operation, Rule::ContentType)
@@ -123,8 +132,30 @@ fn is_absent(input: &Gene, pointer: &str) -> bool {
     is_absent
 }
 
-/// Gives the last call another body, and says which rule that breaks; false if it has none, or none of JSON.
-fn set_body(api: &Api, candidate: &mut Candidate, body: Json) -> bool {
+/// Null in each field of a body, then a list of null in each that takes no list.
+fn odd_fields(input: &Gene) -> Vec<(String, Json)> {
+    let (mut nulls, mut lists) = (Vec::new(), Vec::new());
+    input.walk(|place| {
+        let is_field =
+            place.pointer.starts_with("/body/") && place.pointer.matches('/').count() == 2;
+        let is_seen =
+            |odd: &[(String, Json)]| odd.last().is_some_and(|(at, _)| at == place.pointer);
+        if !is_field || is_seen(&nulls) {
+            return;
+        }
+        let takes_list = matches!(place.model.node(place.node).domain, Domain::Array(_));
+        nulls.push((place.pointer.to_owned(), Json::Null));
+        if !takes_list {
+            lists.push((place.pointer.to_owned(), Json::Array(vec![Json::Null])));
+        }
+    });
+    nulls.extend(lists);
+    nulls
+}
+
+/// Gives the last call another body, or another value in a field of it, and says which rule that breaks; false if it has
+/// none, or none of JSON.
+fn set_part(api: &Api, candidate: &mut Candidate, pointer: &str, value: Json) -> bool {
     let kind = candidate.steps.last_mut().map(|step| &mut step.kind);
     let Some(StepKind::Call { action, breach }) = kind else {
         return false;
@@ -133,16 +164,17 @@ fn set_body(api: &Api, candidate: &mut Candidate, body: Json) -> bool {
     if !operation.is_some_and(|operation| action.sends_json(operation)) {
         return false;
     }
-    let is_set = action.gene.set_json("/body", &body);
+    let is_set = action.gene.set_json(pointer, &value);
     let mismatch = action.gene.check().err();
     let mismatch = mismatch.filter(|mismatch| mismatch.pointer.starts_with("/body"));
-    *breach = mismatch.map(|Mismatch { pointer, rule }| match body {
-        // With several content types, null is an alternative that fits none.
-        Json::Null => RuleViolation {
-            pointer: "/body".to_owned(),
-            rule: Rule::NotNull,
-        },
-        _ => RuleViolation { pointer, rule },
+    *breach = mismatch.map(|mismatch| {
+        // With several content types, null and a list are alternatives that fit none.
+        let (pointer, rule) = match value {
+            Json::Null => (pointer.to_owned(), Rule::NotNull),
+            Json::Array(_) => (pointer.to_owned(), Rule::Type),
+            _ => (mismatch.pointer, mismatch.rule),
+        };
+        RuleViolation { pointer, rule }
     });
     is_set
 }
@@ -346,6 +378,35 @@ mod tests {
     }
 
     #[test]
+    fn each_field_of_a_body_is_null_once_and_a_list_once() {
+        let odd = odd_fields(&input()).into_iter();
+        let odd: Vec<String> = odd.map(|(at, value)| format!("{at} {value}")).collect();
+        assert_eq!(
+            odd,
+            [
+                "/body/name null",
+                "/body/length null",
+                "/body/masts null",
+                "/body/name [null]",
+                "/body/length [null]"
+            ]
+        );
+        let api = api("application/json");
+        let mut candidate = Candidate::default();
+        candidate.push(StepKind::call(0, input_of(&api)), None);
+        let breach = |candidate: &Candidate| match &candidate.steps[0].kind {
+            StepKind::Call { breach, .. } => breach.clone(),
+            StepKind::Follow(_) => None,
+        };
+        // The document allows the first one.
+        assert!(set_part(&api, &mut candidate, "/body/name", Json::Null));
+        assert_eq!(breach(&candidate), None);
+        assert!(set_part(&api, &mut candidate, "/body/length", Json::Null));
+        let breach = breach(&candidate).expect("it breaks a rule");
+        assert_eq!(breach.pointer, "/body/length");
+    }
+
+    #[test]
     fn the_least_input_has_all_that_is_optional_but_for_headers() {
         let mut least = input();
         let mut rng = Rng::with_seed(1);
@@ -366,9 +427,9 @@ mod tests {
             StepKind::Call { breach, .. } => breach.as_ref().map(|breach| breach.rule),
             StepKind::Follow(_) => None,
         };
-        assert!(set_body(&api, &mut candidate, json!({})));
+        assert!(set_part(&api, &mut candidate, "/body", json!({})));
         assert_eq!(rule(&candidate), None);
-        assert!(set_body(&api, &mut candidate, Json::Null));
+        assert!(set_part(&api, &mut candidate, "/body", Json::Null));
         assert_eq!(rule(&candidate), Some(Rule::NotNull));
     }
 
@@ -377,7 +438,7 @@ mod tests {
         let is_replaced = |api: &Api, gene: Gene| {
             let mut candidate = Candidate::default();
             candidate.push(StepKind::call(0, gene), None);
-            set_body(api, &mut candidate, json!({}))
+            set_part(api, &mut candidate, "/body", json!({}))
         };
         let yaml = api("application/x-yaml");
         assert!(!is_replaced(&yaml, input_of(&yaml)));

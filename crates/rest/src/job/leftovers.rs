@@ -31,7 +31,7 @@ impl Finish<'_> {
         if self.caller.service().is_reset() {
             return None;
         }
-        let mut other = candidate.clone();
+        let mut other = with_own_names(candidate, exchanges);
         let mut is_changed = false;
         for step in &mut other.steps {
             let exchange = exchanges.iter().find(|one| one.step == step.id);
@@ -75,13 +75,8 @@ impl Finish<'_> {
                 matches!(&*operation.method, "POST" | "PUT") && statuses.keys().any(is_success)
             })
             .collect();
-        // What a call that failed was to give is named by the test itself.
-        let succeeded = |id: u32| {
-            let mut all = exchanges.iter();
-            all.any(|exchange| exchange.step == id && exchange.succeeded())
-        };
-        let mut other = candidate.bound_to(succeeded);
-        let (mut is_changed, mut has_name) = (false, false);
+        let mut other = with_own_names(candidate, exchanges);
+        let (mut changed, mut has_name) = (BTreeSet::new(), false);
         for step in &mut other.steps {
             let exchange = exchanges.iter().position(|one| one.step == step.id);
             let StepKind::Call { action, breach } = &mut step.kind else {
@@ -153,18 +148,31 @@ impl Finish<'_> {
                 // Where the text is a number, no other text may be read as one.
                 let is_number = text.parse::<i64>().is_ok();
                 let mut set = |value: serde_json::Value| action.gene.set_json(&pointer, &value);
-                is_changed |= is_number
+                let is_changed = is_number
                     && (set(unknown_id.into()) || set(unknown_id.to_string().into()))
                     || set(unknown.into());
+                if is_changed {
+                    changed.insert(step.id);
+                }
             }
         }
-        if !is_changed {
+        if changed.is_empty() {
             return false;
         }
         let again = self.run(&other).unwrap_or_default();
         // What may also be a number to calculate with is a name if nothing is found under another one.
         let is_missing = |one: &Exchange| matches!(one.status(), Some(404 | 410));
+        // A name that nobody knows is found by now, and others were not before: something else decides.
+        let seen = self.statuses();
+        let was_missing = |one: &Exchange| {
+            let statuses = one.operation.and_then(|operation| seen.get(operation));
+            statuses.is_some_and(|statuses| statuses.contains_key(&404))
+        };
+        let is_found = |one: &Exchange| {
+            changed.contains(&one.step) && one.request.method == Method::GET && one.succeeded()
+        };
         statuses(&again) != statuses(exchanges) && (has_name || again.iter().any(is_missing))
+            || again.iter().any(|one| is_found(one) && was_missing(one))
     }
 
     /// Whether a test shows a GET that fails for whatever it is asked, and did not when it was first called: what
@@ -269,6 +277,14 @@ impl Finish<'_> {
                 && !exchanges[..at].iter().any(makes_it)
         })
     }
+}
+
+/// The candidate, in which what a call that failed was to give is named by the test itself.
+fn with_own_names(candidate: &Candidate, exchanges: &[Exchange]) -> Candidate {
+    candidate.bound_to(|id| {
+        let mut all = exchanges.iter();
+        all.any(|exchange| exchange.step == id && exchange.succeeded())
+    })
 }
 
 /// Whether two paths are of the same resources: what stands before the first parameter of one begins that of the other.
