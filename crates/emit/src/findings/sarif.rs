@@ -31,7 +31,7 @@ pub fn sarif(report: &RestReport) -> String {
         .collect();
     let mut invocation = json!({ "executionSuccessful": report.ended_early.is_none() });
     if let Some(command) = &report.command {
-        invocation["commandLine"] = json!(command);
+        put(&mut invocation, "commandLine", json!(command));
     }
     pretty(&json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -48,6 +48,13 @@ pub fn sarif(report: &RestReport) -> String {
     }))
 }
 
+/// Adds a member to an object.
+fn put(object: &mut Value, name: &str, member: Value) {
+    if let Value::Object(members) = object {
+        members.insert(name.to_owned(), member);
+    }
+}
+
 fn rule(code: &str, fault: &FaultView) -> Value {
     let mut rule = json!({
         "id": code,
@@ -56,7 +63,7 @@ fn rule(code: &str, fault: &FaultView) -> Value {
         "defaultConfiguration": { "level": fault.severity.word() },
     });
     if let Some(wfc) = fault.wfc_code {
-        rule["properties"] = json!({ "wfcCode": wfc });
+        put(&mut rule, "properties", json!({ "wfcCode": wfc }));
     }
     rule
 }
@@ -73,13 +80,13 @@ fn result(report: &RestReport, fault: &FaultView, rule: Option<usize>) -> Value 
     };
     let mut physical = json!({ "artifactLocation": { "uri": uri(file) } });
     if line > 0 {
-        physical["region"] = json!({ "startLine": line });
+        put(&mut physical, "region", json!({ "startLine": line }));
     }
     let mut location = json!({
         "logicalLocations": [{ "fullyQualifiedName": fault.operation, "kind": "function" }],
     });
     if !file.is_empty() {
-        location["physicalLocation"] = physical;
+        put(&mut location, "physicalLocation", physical);
     }
     let mut result = json!({
         "ruleId": fault.code,
@@ -90,10 +97,14 @@ fn result(report: &RestReport, fault: &FaultView, rule: Option<usize>) -> Value 
         "properties": { "curl": fault.curl, "test": fault.test, "seen": fault.seen },
     });
     if let Some(reason) = &fault.known {
-        result["suppressions"] = json!([{ "kind": "external", "justification": reason }]);
+        put(
+            &mut result,
+            "suppressions",
+            json!([{ "kind": "external", "justification": reason }]),
+        );
     }
     if let Some(rule) = rule {
-        result["ruleIndex"] = json!(rule);
+        put(&mut result, "ruleIndex", json!(rule));
     }
     result
 }
