@@ -138,15 +138,23 @@ impl<'a> Documents<'a> {
             .pointer(&place.pointer)
     }
 
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "places are made with the number of a document that was added, and none is removed"
+    )]
+    fn at(&self, place: &DocumentPlace) -> &Document {
+        &self.documents[place.document as usize]
+    }
+
     /// The whole document of a place, to read from while limitations are noted.
     pub(crate) fn document(&self, place: &DocumentPlace) -> Arc<Json> {
-        self.documents[place.document as usize].json.clone()
+        self.at(place).json.clone()
     }
 
     /// The place as it is shown to people.
     pub(crate) fn show(&mut self, place: &DocumentPlace) -> SourceLocation {
-        let document = &self.documents[place.document as usize];
         self.n_located += 1;
+        let document = self.at(place);
         let line_column = (self.n_located <= MAX_LOCATED)
             .then(|| source::locate(&document.text, &place.pointer))
             .flatten();
@@ -160,7 +168,7 @@ impl<'a> Documents<'a> {
     /// The place as it is shown to people, without the line, which takes a reading of the text.
     pub(crate) fn show_briefly(&self, place: &DocumentPlace) -> SourceLocation {
         SourceLocation {
-            location: self.documents[place.document as usize].location.clone(),
+            location: self.at(place).location.clone(),
             pointer: place.pointer.clone(),
             line_column: None,
         }
@@ -240,7 +248,7 @@ impl<'a> Documents<'a> {
     }
 
     fn load(&mut self, from: &DocumentPlace, reference: &str) -> Option<u32> {
-        let document = &self.documents[from.document as usize];
+        let document = self.at(from);
         let here: Arc<str> = join(&document.location, reference).into();
         // A document that has a name is often a copy: what is not at its name may lie beside the copy.
         let named: Option<Arc<str>> = document.own.as_ref().map(|own| join(own, reference).into());
@@ -301,8 +309,7 @@ pub(crate) fn join(base: &str, reference: &str) -> String {
         return reference.to_owned();
     }
     let decoded = percent_encoding::percent_decode_str(reference).decode_utf8_lossy();
-    let folder = base.rfind('/').map_or("", |i| &base[..=i]);
-    let mut parts: Vec<&str> = folder.split('/').collect();
+    let mut parts: Vec<&str> = base.split('/').collect();
     parts.pop();
     for part in decoded.split('/') {
         match part {

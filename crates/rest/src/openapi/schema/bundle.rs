@@ -150,7 +150,9 @@ impl BundleBuilder {
             let document = documents.document(&place);
             if let Some(json) = document.pointer(&place.pointer) {
                 let schema = self.rewrite(documents, &place, json);
-                self.schemas[id.0 as usize] = schema;
+                if let Some(place) = self.schemas.get_mut(id.0 as usize) {
+                    *place = schema;
+                }
             }
         }
         let mut names = vec![None; self.schemas.len()];
@@ -160,7 +162,9 @@ impl BundleBuilder {
                 .iter()
                 .filter_map(|container| place.pointer.strip_prefix(container));
             let name = names_in.next().filter(|name| !name.contains('/'));
-            names[id.0 as usize] = name.map(str::to_owned);
+            if let Some(place) = names.get_mut(id.0 as usize) {
+                *place = name.map(str::to_owned);
+            }
         }
         Bundle {
             schemas: self.schemas,
