@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::model::{FaultView, RestReport, pretty};
@@ -24,28 +25,52 @@ pub fn sarif(report: &RestReport) -> String {
         .iter()
         .map(|(code, fault)| rule(code, fault))
         .collect();
-    let results: Vec<Value> = report
-        .faults
-        .iter()
-        .map(|fault| result(report, fault, indices.get(fault.code.as_str()).copied()))
-        .collect();
+    let results = Results { report, indices };
     let mut invocation = json!({ "executionSuccessful": report.ended_early.is_none() });
     if let Some(command) = &report.command {
         put(&mut invocation, "commandLine", json!(command));
     }
-    pretty(&json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "isobath",
-                "version": report.version,
-                "rules": rules,
-            }},
-            "invocations": [invocation],
-            "results": results,
+    let driver = json!({ "name": "isobath", "version": report.version, "rules": rules });
+    pretty(&Log {
+        schema: "https://json.schemastore.org/sarif-2.1.0.json",
+        version: "2.1.0",
+        runs: [Run {
+            tool: json!({ "driver": driver }),
+            invocations: [invocation],
+            results,
         }],
-    }))
+    })
+}
+
+#[derive(Serialize)]
+struct Log<'a> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [Run<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct Run<'a> {
+    tool: Value,
+    invocations: [Value; 1],
+    results: Results<'a>,
+}
+
+/// The results, of which one at a time is in memory: there may be very many.
+struct Results<'a> {
+    report: &'a RestReport,
+    indices: BTreeMap<&'a str, usize>,
+}
+
+impl Serialize for Results<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let faults = self.report.faults.iter();
+        serializer.collect_seq(faults.map(|fault| {
+            let rule = self.indices.get(fault.code.as_str());
+            result(self.report, fault, rule.copied())
+        }))
+    }
 }
 
 /// Adds a member to an object.
