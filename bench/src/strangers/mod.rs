@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use isobath_exec::http::{Client, ClientConfig, Request};
 use regex::Regex;
@@ -28,6 +28,8 @@ use setup::{Setup, Stranger};
 
 /// How often the coverage is asked for, once a second.
 const ATTEMPTS: usize = 20;
+/// The most that a run may use of its budget. Where Isobath builds and starts the service, that is not a part of it.
+const MAX_USED: f64 = 1.05;
 /// How often the suite is run on the fresh service.
 const SUITE_RUNS: usize = 3;
 
@@ -54,7 +56,7 @@ fn measure(plan: &Plan<'_>) -> Result<bool, BenchError> {
     let setup = Setup::read(&folder)?;
     let mut thresholds = Thresholds::default();
     println!(
-        "service | tool | calls | operations called | with a 2xx | pairs | 5xx pairs | causes in the log | lines % | findings"
+        "service | tool | calls | operations called | with a 2xx | pairs | 5xx pairs | causes in the log | lines % | seconds | findings"
     );
     for stranger in &setup.services {
         if !plan.names.is_empty() && !plan.names.contains(&stranger.name.as_str()) {
@@ -72,6 +74,15 @@ fn measure(plan: &Plan<'_>) -> Result<bool, BenchError> {
         let own = bench.run_tool("Isobath", stranger.white_box, &mut |port| {
             bench.isobath(&program, port, &output)
         })?;
+        if !stranger.white_box {
+            thresholds.check(
+                own.seconds <= MAX_USED * plan.seconds as f64,
+                format!(
+                    "{}: {:.1} s of {} s",
+                    stranger.name, own.seconds, plan.seconds
+                ),
+            );
+        }
         let suite = bench.suite(&output.join("pytest"))?;
         if let Some(schemathesis) = &setup.schemathesis {
             let command = folder.join(schemathesis);
@@ -99,6 +110,7 @@ struct Measured {
     /// The distinct causes of server errors in the log of the service.
     causes: Option<BTreeSet<String>>,
     lines: Option<f64>,
+    seconds: f64,
 }
 
 impl Measured {
@@ -146,13 +158,16 @@ impl Bench<'_> {
             self.stranger.prepare(self.folder)?;
         }
         recorder.take();
+        let started = Instant::now();
         let findings = work(recorder.port)?;
+        let seconds = started.elapsed().as_secs_f64();
         let calls = recorder.take();
         drop(service);
         let measured = Measured {
             reach: operations.reach(&calls),
             causes: self.causes()?,
             lines: self.lines(),
+            seconds,
         };
         let Reach {
             n_operations,
@@ -175,7 +190,7 @@ impl Bench<'_> {
             write("causes", &causes.join("\n"))?;
         }
         println!(
-            "{} | {tool} | {} | {called} of {n_operations} | {succeeded} | {pairs} | {server_errors} | {} | {} | {findings}",
+            "{} | {tool} | {} | {called} of {n_operations} | {succeeded} | {pairs} | {server_errors} | {} | {} | {seconds:.1} | {findings}",
             self.stranger.name,
             calls.len(),
             measured

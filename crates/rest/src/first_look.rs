@@ -10,20 +10,23 @@ use serde_json::Value;
 
 use crate::exchange::Exchange;
 use crate::openapi::Api;
+use crate::resource::plain_name;
 
 /// Responses that are kept at most, and how long each may be.
 const MAX_LOOKS: usize = 2_000;
 const MAX_BODY: usize = 100_000;
 
-/// The first response to each GET, by user and URL.
+/// The first response of each user to each GET, by URL.
 #[derive(Debug, Default)]
 pub struct FirstLooks(Mutex<Looks>);
 
 #[derive(Debug, Default)]
 struct Looks {
-    bodies: BTreeMap<(Option<usize>, String), Arc<Value>>,
+    bodies: BTreeMap<String, Vec<(Option<usize>, Arc<Value>)>>,
     /// Inputs without optional parts with which an operation succeeded before anything was written.
     plain: BTreeMap<usize, Gene>,
+    /// Whether a call that may write succeeded.
+    is_written: bool,
     /// Per operation, the texts and numbers that its response had before anything was written.
     texts: BTreeMap<usize, BTreeSet<String>>,
 }
@@ -31,31 +34,54 @@ struct Looks {
 impl FirstLooks {
     /// Keeps a response, if it is the first one.
     pub(crate) fn note(&self, exchange: &Exchange) {
-        let is_short = |body: &[u8]| body.len() <= MAX_BODY;
-        if exchange.request.method != Method::GET
-            || !exchange.succeeded()
-            || !exchange
-                .response()
-                .is_some_and(|response| is_short(&response.body))
-        {
+        let response = exchange.response().filter(|_| exchange.succeeded());
+        let Some(response) = response.filter(|response| response.body.len() <= MAX_BODY) else {
             return;
-        }
-        if let Some(body) = &exchange.body {
-            let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if looks.bodies.len() < MAX_LOOKS {
-                looks
-                    .bodies
-                    .entry(key(exchange))
-                    .or_insert_with(|| Arc::new(body.clone()));
+        };
+        let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if exchange.request.method != Method::GET {
+            looks.is_written = true;
+        } else if looks.bodies.len() < MAX_LOOKS {
+            let of_users = looks.bodies.entry(exchange.request.url.clone());
+            let of_users = of_users.or_default();
+            if of_users.iter().all(|(user, _)| *user != exchange.user) {
+                let body = match &exchange.body {
+                    Some(body) => body.clone(),
+                    None => Value::String(response.text().into_owned()),
+                };
+                of_users.push((exchange.user, Arc::new(body)));
             }
         }
     }
 
-    /// What the same request returned first.
-    #[must_use]
-    pub fn of(&self, exchange: &Exchange) -> Option<Arc<Value>> {
+    /// Whether a call that may write succeeded so far.
+    pub(crate) fn is_written(&self) -> bool {
         let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        looks.bodies.get(&key(exchange)).cloned()
+        looks.is_written
+    }
+
+    /// Whether a value of something that was there before anything was written may have been another one then: it is
+    /// known only of texts that were seen then.
+    pub(crate) fn may_have_changed(&self, value: &Value) -> bool {
+        let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = |text: &str| looks.texts.values().any(|texts| texts.contains(text));
+        match value {
+            Value::Object(members) => members.is_empty() && looks.is_written,
+            Value::Array(items) => items.is_empty() && looks.is_written,
+            Value::String(text) => looks.is_written && !is_known(text),
+            Value::Null | Value::Bool(_) | Value::Number(_) => looks.is_written,
+        }
+    }
+
+    /// What the same request of each user returned first; a text where that was not JSON.
+    #[must_use]
+    pub fn of(&self, exchange: &Exchange) -> Vec<Arc<Value>> {
+        let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_users = looks.bodies.get(&exchange.request.url).into_iter();
+        of_users
+            .flatten()
+            .map(|(_, body)| Arc::clone(body))
+            .collect()
     }
 
     /// Takes note that an operation succeeded with this input before anything was written, and of what it returned.
@@ -63,18 +89,21 @@ impl FirstLooks {
         let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         looks.plain.insert(operation, input);
         let texts = looks.texts.entry(operation).or_default();
-        let mut left: Vec<&Value> = body.into_iter().collect();
-        while let Some(value) = left.pop() {
+        let mut left: Vec<(&str, &Value)> = body.into_iter().map(|body| ("id", body)).collect();
+        while let Some((name, value)) = left.pop() {
             match value {
                 Value::String(text) => {
                     texts.insert(text.clone());
                 }
-                Value::Number(number) => {
+                // Other numbers count or measure something.
+                Value::Number(number) if is_identifier(name) => {
                     texts.insert(number.to_string());
                 }
-                Value::Array(items) => left.extend(items),
-                Value::Object(members) => left.extend(members.values()),
-                Value::Null | Value::Bool(_) => {}
+                Value::Array(items) => left.extend(items.iter().map(|item| (name, item))),
+                Value::Object(members) => {
+                    left.extend(members.iter().map(|(name, value)| (name.as_str(), value)));
+                }
+                Value::Null | Value::Bool(_) | Value::Number(_) => {}
             }
         }
     }
@@ -107,6 +136,9 @@ impl FirstLooks {
     }
 }
 
-fn key(exchange: &Exchange) -> (Option<usize>, String) {
-    (exchange.user, exchange.request.url.clone())
+/// Whether a number of this name identifies something.
+fn is_identifier(name: &str) -> bool {
+    let name = plain_name(name);
+    let endings = ["id", "ids", "pk", "key", "number", "no", "code"];
+    endings.iter().any(|ending| name.ends_with(ending))
 }

@@ -53,6 +53,10 @@ pub(crate) enum NegativeCall {
     NullBody,
     /// With an empty object as the body.
     EmptyBody,
+    /// With an empty list as the body.
+    ListBody,
+    /// With null, or a list of it, in one field of the body; which one of them.
+    OddField(usize),
     /// With a body that is not well formed.
     MalformedBody,
     /// With a body of a content type that the document does not name.
@@ -61,6 +65,10 @@ pub(crate) enum NegativeCall {
     Least,
     /// On a resource that is not there.
     Missing,
+    /// On a resource with a number that no database has.
+    HugeId,
+    /// As in a call that succeeded: two of these in a row create something twice.
+    Repeated,
     /// With a text that is valid, and that careless code trips over.
     OddText,
     /// With one value that is valid and extreme; which one of them.
@@ -70,11 +78,14 @@ pub(crate) enum NegativeCall {
 impl NegativeCall {
     /// Whether the document allows it.
     pub(crate) fn may_succeed(self) -> bool {
-        matches!(self, Self::Least | Self::OddText | Self::Extreme(_))
+        matches!(
+            self,
+            Self::Least | Self::OddText | Self::Extreme(_) | Self::Repeated
+        )
     }
 
     /// Those that each operation is called with, in this order; what is needed for one of a group is prepared once.
-    const GROUPS: [&[Self]; 6] = [
+    const GROUPS: [&[Self]; 9] = [
         &[Self::Anonymous],
         &[
             Self::InvalidParameter,
@@ -83,9 +94,23 @@ impl NegativeCall {
             Self::UndocumentedContent,
         ],
         &[Self::NullBody, Self::EmptyBody, Self::OddText, Self::Least],
-        &[Self::Missing],
+        &[Self::Missing, Self::HugeId],
+        &[Self::Repeated, Self::Repeated],
+        &[
+            Self::ListBody,
+            Self::OddField(0),
+            Self::OddField(1),
+            Self::OddField(2),
+            Self::OddField(3),
+        ],
         &[Self::Extreme(0), Self::Extreme(1), Self::Extreme(2)],
         &[Self::Extreme(3), Self::Extreme(4), Self::Extreme(5)],
+        &[
+            Self::OddField(4),
+            Self::OddField(5),
+            Self::OddField(6),
+            Self::OddField(7),
+        ],
     ];
 }
 
@@ -444,7 +469,7 @@ paths:
             let calls = negative.filter(|(at, _)| &*api.operations[*at].method == method);
             calls.map(|(_, calls)| calls.len()).max()
         };
-        assert_eq!((most("DELETE"), most("POST")), (Some(1), Some(4)));
+        assert_eq!((most("DELETE"), most("POST")), (Some(1), Some(5)));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Calls that should be refused, or that careless code trips over: each operation is called so once after the first pass.
 
-use isobath_genes::{Domain, Gene, GeneConfig, Mismatch, Rule, RuleViolation, Value as GeneValue};
+use isobath_genes::{Domain, Gene, GeneConfig, Rule, RuleViolation, Value as GeneValue};
 use isobath_search::Rng;
 use serde_json::{Map, Value as Json};
 
@@ -22,8 +22,10 @@ pub(crate) fn candidate(
 ) -> Option<Candidate> {
     let mut candidate = Candidate::default();
     // One thing at a time: all but that is as in a call that succeeded. Who is refused at the door needs nothing to be there.
-    let is_prepared =
-        |call: &NegativeCall| !matches!(call, NegativeCall::Anonymous | NegativeCall::Missing);
+    let is_prepared = |call: &NegativeCall| {
+        use NegativeCall::{Anonymous, HugeId, Missing};
+        !matches!(call, Anonymous | Missing | HugeId)
+    };
     let needs_prefix = calls.iter().any(is_prepared);
     if !needs_prefix || append_successful_prefix(problem, rng, &mut candidate, operation).is_none()
     {
@@ -78,8 +80,17 @@ fn change_last(
             }
             violate(problem, rng, candidate, Some(operation), is_body)
         }
-        NegativeCall::NullBody => set_body(&problem.api, candidate, Json::Null),
-        NegativeCall::EmptyBody => set_body(&problem.api, candidate, Json::Object(Map::new())),
+        NegativeCall::NullBody => set_part(&problem.api, candidate, "/body", Json::Null),
+        NegativeCall::EmptyBody => {
+            set_part(&problem.api, candidate, "/body", Json::Object(Map::new()))
+        }
+        NegativeCall::ListBody => {
+            set_part(&problem.api, candidate, "/body", Json::Array(Vec::new()))
+        }
+        NegativeCall::OddField(which) => {
+            let (pointer, value) = odd_fields(last_input(candidate)?).into_iter().nth(which)?;
+            set_part(&problem.api, candidate, &pointer, value)
+        }
         NegativeCall::MalformedBody => break_request(problem, candidate, operation, Rule::Syntax),
         NegativeCall::UndocumentedContent => {
             break_request(problem, candidate, operation, Rule::ContentType)
@@ -89,6 +100,12 @@ fn change_last(
             let mut pieces = problem.api.operations[operation].segments.iter();
             !problem.statuses()[operation].contains_key(&404)
                 && pieces.any(|piece| matches!(piece, PathPiece::Parameter(_)))
+        }
+        NegativeCall::HugeId => set_huge_id(last_input(candidate)?),
+        NegativeCall::Repeated => {
+            let is_success = |status: &u16| (200..300).contains(status);
+            &*problem.api.operations[operation].method == "POST"
+                && problem.statuses()[operation].keys().any(is_success)
         }
         NegativeCall::OddText => set_odd_text(last_input(candidate)?),
         NegativeCall::Extreme(which) => {
@@ -115,8 +132,30 @@ fn is_absent(input: &Gene, pointer: &str) -> bool {
     is_absent
 }
 
-/// Gives the last call another body, and says which rule that breaks; false if it has none, or none of JSON.
-fn set_body(api: &Api, candidate: &mut Candidate, body: Json) -> bool {
+/// Null in each field of a body, then a list of null in each that takes no list.
+fn odd_fields(input: &Gene) -> Vec<(String, Json)> {
+    let (mut nulls, mut lists) = (Vec::new(), Vec::new());
+    input.walk(|place| {
+        let is_field =
+            place.pointer.starts_with("/body/") && place.pointer.matches('/').count() == 2;
+        let is_seen =
+            |odd: &[(String, Json)]| odd.last().is_some_and(|(at, _)| at == place.pointer);
+        if !is_field || is_seen(&nulls) {
+            return;
+        }
+        let takes_list = matches!(place.model.node(place.node).domain, Domain::Array(_));
+        nulls.push((place.pointer.to_owned(), Json::Null));
+        if !takes_list {
+            lists.push((place.pointer.to_owned(), Json::Array(vec![Json::Null])));
+        }
+    });
+    nulls.extend(lists);
+    nulls
+}
+
+/// Gives the last call another body, or another value in a field of it, and says which rule that breaks; false if it has
+/// none, or none of JSON.
+fn set_part(api: &Api, candidate: &mut Candidate, pointer: &str, value: Json) -> bool {
     let kind = candidate.steps.last_mut().map(|step| &mut step.kind);
     let Some(StepKind::Call { action, breach }) = kind else {
         return false;
@@ -125,16 +164,17 @@ fn set_body(api: &Api, candidate: &mut Candidate, body: Json) -> bool {
     if !operation.is_some_and(|operation| action.sends_json(operation)) {
         return false;
     }
-    let is_set = action.gene.set_json("/body", &body);
+    let is_set = action.gene.set_json(pointer, &value);
     let mismatch = action.gene.check().err();
     let mismatch = mismatch.filter(|mismatch| mismatch.pointer.starts_with("/body"));
-    *breach = mismatch.map(|Mismatch { pointer, rule }| match body {
-        // With several content types, null is an alternative that fits none.
-        Json::Null => RuleViolation {
-            pointer: "/body".to_owned(),
-            rule: Rule::NotNull,
-        },
-        _ => RuleViolation { pointer, rule },
+    *breach = mismatch.map(|mismatch| {
+        // With several content types, null and a list are alternatives that fit none.
+        let (pointer, rule) = match value {
+            Json::Null => (pointer.to_owned(), Rule::NotNull),
+            Json::Array(_) => (pointer.to_owned(), Rule::Type),
+            _ => (mismatch.pointer, mismatch.rule),
+        };
+        RuleViolation { pointer, rule }
     });
     is_set
 }
@@ -221,6 +261,20 @@ fn make_least(rng: &mut Rng, input: &mut Gene, tuning: &GeneConfig) -> bool {
 /// More than any database or machine has for an integer.
 const HUGE: &str = "100000000000000000000";
 
+/// Gives the last number of the path a value that no database has, where the document allows that.
+fn set_huge_id(input: &mut Gene) -> bool {
+    let mut last = None;
+    input.walk(|place| {
+        if place.pointer.starts_with("/path/")
+            && let Domain::Integer(domain) = &place.model.node(place.node).domain
+            && !domain.bounded_above()
+        {
+            last = Some(place.pointer.to_owned());
+        }
+    });
+    last.is_some_and(|pointer| input.set_json(&pointer, &HUGE.into()))
+}
+
 /// Valid and extreme values for single parameters of the query and fields of the body: null, minus one, a huge number, an
 /// empty text; the first of each place, then the second of each.
 fn extremes(input: &Gene) -> Vec<(String, Json)> {
@@ -245,8 +299,12 @@ fn extremes(input: &Gene) -> Vec<(String, Json)> {
                     own.push((-1).into());
                 }
                 // In a query every number is a text.
-                if is_query && !domain.bounded_above() {
-                    own.push(HUGE.into());
+                if !domain.bounded_above() {
+                    own.push(if is_query {
+                        HUGE.into()
+                    } else {
+                        u64::MAX.into()
+                    });
                 }
             }
             Domain::Text(domain) if domain.min() == 0 => own.push("".into()),
@@ -312,10 +370,40 @@ mod tests {
             [
                 "/query/limit -1",
                 "/body/name null",
+                "/body/length 18446744073709551615",
                 "/query/limit \"100000000000000000000\"",
                 "/body/name \"\""
             ]
         );
+    }
+
+    #[test]
+    fn each_field_of_a_body_is_null_once_and_a_list_once() {
+        let odd = odd_fields(&input()).into_iter();
+        let odd: Vec<String> = odd.map(|(at, value)| format!("{at} {value}")).collect();
+        assert_eq!(
+            odd,
+            [
+                "/body/name null",
+                "/body/length null",
+                "/body/masts null",
+                "/body/name [null]",
+                "/body/length [null]"
+            ]
+        );
+        let api = api("application/json");
+        let mut candidate = Candidate::default();
+        candidate.push(StepKind::call(0, input_of(&api)), None);
+        let breach = |candidate: &Candidate| match &candidate.steps[0].kind {
+            StepKind::Call { breach, .. } => breach.clone(),
+            StepKind::Follow(_) => None,
+        };
+        // The document allows the first one.
+        assert!(set_part(&api, &mut candidate, "/body/name", Json::Null));
+        assert_eq!(breach(&candidate), None);
+        assert!(set_part(&api, &mut candidate, "/body/length", Json::Null));
+        let breach = breach(&candidate).expect("it breaks a rule");
+        assert_eq!(breach.pointer, "/body/length");
     }
 
     #[test]
@@ -339,9 +427,9 @@ mod tests {
             StepKind::Call { breach, .. } => breach.as_ref().map(|breach| breach.rule),
             StepKind::Follow(_) => None,
         };
-        assert!(set_body(&api, &mut candidate, json!({})));
+        assert!(set_part(&api, &mut candidate, "/body", json!({})));
         assert_eq!(rule(&candidate), None);
-        assert!(set_body(&api, &mut candidate, Json::Null));
+        assert!(set_part(&api, &mut candidate, "/body", Json::Null));
         assert_eq!(rule(&candidate), Some(Rule::NotNull));
     }
 
@@ -350,7 +438,7 @@ mod tests {
         let is_replaced = |api: &Api, gene: Gene| {
             let mut candidate = Candidate::default();
             candidate.push(StepKind::call(0, gene), None);
-            set_body(api, &mut candidate, json!({}))
+            set_part(api, &mut candidate, "/body", json!({}))
         };
         let yaml = api("application/x-yaml");
         assert!(!is_replaced(&yaml, input_of(&yaml)));

@@ -114,12 +114,13 @@ impl RestProblem {
         let successful_prefixes = vec![Vec::new(); api.operations.len()];
         let n_operations = api.operations.len();
         let access = AccessTable::new(n_operations, n_users);
+        let hints = Hints::of(&api);
         Self {
             api,
             resources,
             sampling,
             pool: ValuePool::default(),
-            hints: Hints::default(),
+            hints,
             access,
             n_users,
             successful_prefixes,

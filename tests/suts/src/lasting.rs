@@ -1,7 +1,7 @@
 //! A service that keeps what it is given, cannot be reset, and takes every name once.
 //!
 //! It begins with one board, `default`. Lists and counts grow with every call that creates something. Teams are numbered,
-//! and a view names its team in the query. Each start walks a set of texts in another order, as processes do.
+//! and a view names its team in the query. A board says whether any board was used, and a text which ones there are. Each start walks a set of texts in another order, as processes do.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -48,6 +48,9 @@ pub fn lasting() -> Running {
         "/boards": {
             "get": { "responses": known(&["200"]) },
             "post": { "requestBody": body(board), "responses": known(&["201", "400", "409"]) } },
+        "/boards/{board}": { "get": { "parameters": [path("board")], "responses": known(&["200", "404"]) } },
+        "/names": { "get": { "responses": { "200": { "description": "",
+            "content": { "text/plain": { "schema": { "type": "string" } } } } } } },
         "/boards/{board}/notes": {
             "get": { "parameters": [path("board")], "responses": known(&["200", "404"]) },
             "post": { "parameters": [path("board")], "requestBody": body(note),
@@ -57,6 +60,9 @@ pub fn lasting() -> Running {
             "delete": { "parameters": of_note(), "responses": known(&["200", "404"]) } },
         "/teams": { "post": { "responses": { "201": { "description": "",
             "content": { "application/json": { "schema": team } } } } } },
+        "/teams/{id}": { "get": { "parameters": [{ "name": "id", "in": "path", "required": true,
+            "schema": { "type": "integer", "minimum": 1, "maximum": 2_000_000_000 } }],
+            "responses": known(&["200", "404"]) } },
         "/views": { "get": { "parameters": [of_team], "responses": known(&["200", "400", "404"]) } },
     });
     let is_odd = STARTS.fetch_add(1, Ordering::Relaxed) % 2 == 1;
@@ -70,6 +76,15 @@ pub fn lasting() -> Running {
     let add_team = async move || {
         let id = teams.fetch_add(1, Ordering::Relaxed) + 1;
         done(StatusCode::CREATED, json!({ "id": id }))
+    };
+    let teams = Arc::clone(&n_teams);
+    let team_of = async move |Path(id): Path<u64>| {
+        let n_teams = teams.load(Ordering::Relaxed);
+        let next = (id < n_teams).then(|| format!("/teams/{}", id + 1));
+        match (1..=n_teams).contains(&id) {
+            true => done(StatusCode::OK, json!({ "id": id, "next": next })),
+            false => refused(StatusCode::NOT_FOUND),
+        }
     };
     let view = async move |Query(query): Query<BTreeMap<String, String>>| {
         let id = query.get("team").and_then(|team| team.parse::<u64>().ok());
@@ -87,10 +102,13 @@ pub fn lasting() -> Running {
     drop(boards);
     let router = Router::new()
         .route("/boards", get(boards_of).post(add_board))
+        .route("/boards/{board}", get(board_of))
+        .route("/names", get(names))
         .route("/boards/{board}/notes", get(notes_of).post(add_note))
         .route("/boards/{board}/notes/{title}", get(note_of).delete(delete))
         .with_state(state)
         .route("/teams", post(add_team))
+        .route("/teams/{id}", get(team_of))
         .route("/views", get(view));
     serve("lasting", router, paths, json!({}))
 }
@@ -122,6 +140,24 @@ async fn add_board(State(state): State<Shared>, Json(body): Json<Value>) -> Answ
         StatusCode::CREATED,
         json!({ "name": name, "kind": "board" }),
     )
+}
+
+async fn board_of(State(state): State<Shared>, Path(board): Path<String>) -> Answer {
+    let boards = state.lock().expect("no request panics");
+    let is_used = boards.values().any(|notes| !notes.is_empty());
+    match boards.contains_key(&board) {
+        true => done(
+            StatusCode::OK,
+            json!({ "name": board, "status": if is_used { "used" } else { "new" } }),
+        ),
+        false => refused(StatusCode::NOT_FOUND),
+    }
+}
+
+async fn names(State(state): State<Shared>) -> String {
+    let boards = state.lock().expect("no request panics");
+    let lines = boards.keys().map(|name| format!("{name}\n"));
+    lines.take(4).collect()
 }
 
 async fn notes_of(State(state): State<Shared>, Path(board): Path<String>) -> Answer {

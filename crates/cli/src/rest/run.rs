@@ -320,8 +320,9 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     )));
     let covered = Arc::new(Mutex::new(BTreeSet::new()));
     let (writing, showing, covering) = (Arc::clone(&log), Arc::clone(&view), Arc::clone(&covered));
+    let listening = Arc::clone(&clock);
     let outcome = job::run(&service, &client, &config, move |event: &Event<'_>| {
-        clock.on(event);
+        listening.on(event);
         journal.on(event);
         if let Event::Covered { target, .. } = event {
             lock(&covering).insert(target.clone());
@@ -368,8 +369,16 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     {
         run.secrets.insert(DATABASE_VARIABLE.to_owned(), database);
     }
-    let (suites, files) = write_and_verify(args, &run, folder.path(), &interruption, &log, &client)
-        .map_err(unwritable)?;
+    let (suites, files) = write_and_verify(
+        args,
+        &run,
+        folder.path(),
+        &interruption,
+        &log,
+        &client,
+        &clock,
+    )
+    .map_err(unwritable)?;
     lock(&log).write(&Line::Ended {
         calls: outcome.calls,
         seconds,
@@ -417,6 +426,7 @@ fn write_and_verify(
     interruption: &Interruption,
     log: &Mutex<EventLog>,
     client: &job::ClientMaker<'_>,
+    clock: &Clock,
 ) -> io::Result<(Vec<VerifiedSuite>, Vec<PathBuf>)> {
     let check = |not_run: Option<String>| {
         let checker = SuiteVerifier {
@@ -425,6 +435,7 @@ fn write_and_verify(
             secrets: &run.secrets,
             interruption,
             restart: &|| run.service.supervisor.restart_fresh(),
+            has_time: &|| clock.used() < 1.0,
             not_run,
             first_language: args.lang.first().map_or("", String::as_str),
         };
@@ -681,9 +692,9 @@ fn refuse_document(error: &document::LoadError) -> SetupError {
 }
 
 fn config(args: &RestArgs, interruption: &Interruption, clock: &Arc<Clock>) -> Config {
-    let calls = match args.budget {
-        Budget::Calls(calls) => Some(calls),
-        Budget::Time(_) => None,
+    let (calls, time) = match args.budget {
+        Budget::Calls(calls) => (Some(calls), None),
+        Budget::Time(time) => (None, Some(time)),
     };
     let clock = Arc::clone(clock);
     let elapsed = move || clock.used();
@@ -695,6 +706,7 @@ fn config(args: &RestArgs, interruption: &Interruption, clock: &Arc<Clock>) -> C
             ..isobath_search::SearchConfig::default()
         },
         calls,
+        time,
         elapsed: Arc::new(elapsed),
         interrupt: Arc::clone(&interruption.interrupt),
         stop: Arc::clone(&interruption.stop),

@@ -1,10 +1,11 @@
 //! Input hints from validation errors: what 400 and 422 responses say about fields, used for later inputs.
 //!
-//! `field_error` reads the errors, `constraint` what they want. This module matches them with the fields of the
+//! `field_error` reads the errors, `constraint` what they want, `names` what the names of fields tell. This module matches them with the fields of the
 //! operation that was called, remembers them, and applies them to fresh and mutated inputs.
 
 mod constraint;
 mod field_error;
+mod names;
 #[cfg(test)]
 mod tests;
 
@@ -21,8 +22,10 @@ use serde_json::{Value, json};
 use constraint::date_format_in;
 use constraint::{Constraint, JsonType};
 use field_error::FieldError;
+use names::NamedTexts;
 
 use crate::exchange::Exchange;
+use crate::openapi::Api;
 use crate::problem::stable_pointer;
 use crate::resource::plain_name;
 
@@ -41,6 +44,7 @@ pub(crate) struct Hints {
     operations: BTreeMap<usize, BTreeMap<Arc<str>, Vec<Hint>>>,
     /// Per optional parameter of any operation, how often calls with it succeeded and were rejected.
     parameters: BTreeMap<String, (u32, u32)>,
+    named: NamedTexts,
 }
 
 #[derive(Clone, Debug)]
@@ -58,6 +62,14 @@ struct SentField {
 }
 
 impl Hints {
+    /// What the document tells before any call.
+    pub(crate) fn of(api: &Api) -> Self {
+        Self {
+            named: NamedTexts::of(&api.model),
+            ..Self::default()
+        }
+    }
+
     /// How many hints there are for an operation.
     pub(crate) fn count(&self, operation: usize) -> usize {
         let fields = self.operations.get(&operation);
@@ -147,6 +159,7 @@ impl Hints {
         input: &mut Gene,
     ) {
         self.leave_out_rejected(rng, input);
+        self.named.apply(rng, tuning, input);
         let Some(fields) = self.operations.get(&operation) else {
             return;
         };

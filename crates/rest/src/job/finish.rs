@@ -9,7 +9,7 @@ use std::time::Duration;
 use isobath_search::{Archive, MinimizedSuite, Problem, TargetId, minimize};
 
 use super::event::{EventReporter, Stage};
-use super::readable::{ObservedRequirement, Requirement};
+use super::readable::{ObservedRequirement, Requirement, statuses};
 use super::shares::{Pace, has_time, used, verification_share};
 use super::unique::learn_unique_texts;
 use super::{Config, Test};
@@ -25,8 +25,13 @@ use crate::target::Target;
 /// The share of the budget at which the minimizing ends at the latest, and the most that all may use.
 const MINIMIZING_ENDS: f64 = 0.97;
 pub(super) const ALL_ENDS: f64 = 1.0;
-/// How much longer a call takes in the test runner, which starts first and runs the suite twice, than here.
+/// How much longer a call takes in the test runner, which runs the suite twice, than here; and the number of its runs.
 const RUNNER_FACTOR: f64 = 2.5;
+const RUNNER_RUNS: u32 = 2;
+/// How long a test runner takes to start, in both runs together.
+const RUNNER_START: Duration = Duration::from_millis(1_500);
+/// What a test takes to put the rows of the database back, in calls.
+const CALLS_PER_RESTORE: usize = 2;
 /// How much of what is left after the search is kept for tests that show no fault, at most.
 const SHARE_OF_OTHER_TESTS: f64 = 0.6;
 /// The most of the budget that is used to learn which texts must be unique, after the search.
@@ -45,8 +50,9 @@ pub(super) struct Finish<'a> {
     pub(super) pace: Pace,
     /// Calls that are still needed to verify the tests at hand.
     pub(super) reserved_calls: usize,
-    /// Calls of the tests that are kept.
-    pub(super) kept_calls: u64,
+    /// Calls of the tests that are kept, and how long their users take to log in.
+    pub(super) kept_calls: usize,
+    pub(super) kept_logins: Duration,
     /// Tests that were not run again for want of time.
     pub(super) unverified: usize,
     /// Tests that were not answered alike twice.
@@ -63,11 +69,6 @@ pub(super) struct Finish<'a> {
 /// Whether a user had to log in once more in the middle of a candidate.
 fn reauthenticated(exchanges: &[Exchange]) -> bool {
     exchanges.iter().any(|exchange| exchange.reauthenticated)
-}
-
-/// The calls that it takes to verify a test.
-fn verifying(candidate: &Candidate) -> usize {
-    2 * candidate.steps.len()
 }
 
 impl Finish<'_> {
@@ -92,7 +93,8 @@ impl Finish<'_> {
 
     /// Whether a test may be improved without taking the time in which the others are verified.
     pub(super) fn has_time_to_improve(&self) -> bool {
-        let end = ALL_ENDS - self.reserved_calls as f64 * self.per_call();
+        let reserved = self.reserved_calls as f64 * self.per_call();
+        let end = ALL_ENDS - self.check_share() - reserved;
         self.lost.is_none() && has_time(self.config, self.calls, end)
     }
 
@@ -105,22 +107,52 @@ impl Finish<'_> {
 
     /// The share of the time that the test runner is expected to need for the tests that are kept.
     fn check_share(&self) -> f64 {
-        // Only time is used by the test runner.
-        if self.config.calls.is_some() {
+        if self.config.time.is_none() {
             return 0.0;
         }
-        self.per_call() * RUNNER_FACTOR * self.kept_calls as f64
+        let calls = RUNNER_FACTOR * self.kept_calls as f64 * self.per_call();
+        calls + self.share_of(RUNNER_START + self.kept_logins * RUNNER_RUNS)
     }
 
-    /// The log-ins of a test, as calls of the usual length: in the test runner each test has its own, and they may take
-    /// longer than all else.
-    fn calls_of_logins(&self, exchanges: &[Exchange]) -> u64 {
-        let users: BTreeSet<usize> = exchanges.iter().filter_map(|one| one.user).collect();
+    /// A time, as a share of the budget.
+    fn share_of(&self, time: Duration) -> f64 {
+        let budget = self.config.time.unwrap_or(Duration::MAX);
+        time.as_secs_f64() / budget.as_secs_f64()
+    }
+
+    /// What it takes to keep a test, in calls: two runs to compare, one with other names where nothing resets the
+    /// service, and those of the test runner.
+    fn calls_to_keep(&self, candidate: &Candidate) -> usize {
+        let calls = candidate.steps.len();
+        let runs = match self.caller.service().is_reset() {
+            true => 2,
+            false => 3,
+        };
+        let users = candidate.steps.iter().filter_map(|step| step.user);
+        let logins = self.share_of(self.login_time(users) * RUNNER_RUNS);
+        let logins = logins / self.per_call().max(f64::MIN_POSITIVE);
+        let in_runner = match self.config.time {
+            Some(_) => RUNNER_FACTOR * (calls + self.calls_around()) as f64 + logins,
+            None => 0.0,
+        };
+        runs * calls + in_runner as usize
+    }
+
+    /// How long users take to log in: in the test runner each test has log-ins of its own, and they may take longer
+    /// than all else.
+    fn login_time(&self, users: impl Iterator<Item = usize>) -> Duration {
+        let users: BTreeSet<usize> = users.collect();
         let sessions = &self.caller.service().sessions;
         let sessions = users.into_iter().filter_map(|user| sessions.get(user));
-        let time: Duration = sessions.map(Session::login_time).sum();
-        let usual = self.problem.latencies.mean_call().as_secs_f64();
-        (time.as_secs_f64() / usual.max(1e-3)).round() as u64
+        sessions.map(Session::login_time).sum()
+    }
+
+    /// What the runner takes for a test itself and to put the rows of the database back, in calls.
+    fn calls_around(&self) -> usize {
+        match self.caller.service().database {
+            Some(_) => 1 + CALLS_PER_RESTORE,
+            None => 1,
+        }
     }
 
     /// Records faults.
@@ -209,11 +241,13 @@ impl Finish<'_> {
         let minimized = self.minimize(end);
         self.reporter.borrow_mut().stage(Stage::Verify);
         let suite = minimized.suite.iter();
-        self.reserved_calls = suite.map(|test| verifying(&test.candidate)).sum();
-        let split = self.split(minimized.suite);
-        self.reserved_calls = split.iter().map(|(test, _)| verifying(test)).sum();
+        self.reserved_calls = suite.map(|test| self.calls_to_keep(&test.candidate)).sum();
+        let mut split = self.split(minimized.suite);
+        // Should time run out, what an operation is for is worth more than what it refuses.
+        split.sort_by_key(|(_, targets)| !self.covers_success(targets));
+        self.reserved_calls = split.iter().map(|(test, _)| self.calls_to_keep(test)).sum();
         for (candidate, targets) in split {
-            self.reserved_calls -= verifying(&candidate);
+            self.reserved_calls -= self.calls_to_keep(&candidate);
             let candidate = self.readable(candidate, &Requirement::Targets(&targets));
             let candidate = self.shrink(
                 candidate,
@@ -252,6 +286,13 @@ impl Finish<'_> {
             )
         });
         tests
+    }
+
+    /// Whether an operation succeeds among these targets.
+    fn covers_success(&self, targets: &[TargetId]) -> bool {
+        let known = self.problem.targets();
+        let mut targets = targets.iter().filter_map(|target| known.get(*target));
+        targets.any(|target| matches!(target, Target::Status(_, 200..=299)))
     }
 
     /// Leaves of what a test covers only what its verified run covers, too.
@@ -491,6 +532,14 @@ impl Finish<'_> {
             if reauthenticated(&exchanges) {
                 exchanges = self.run(&candidate)?;
             }
+            if round == 0
+                && let Some(other) = self.naming_nothing(&candidate, &exchanges)
+            {
+                let with_others = self.run(&other)?;
+                if statuses(&with_others) == statuses(&exchanges) {
+                    (candidate, exchanges) = (other, with_others);
+                }
+            }
             runs.push(exchanges);
         }
         // What the end of the run broke off shows nothing.
@@ -537,7 +586,9 @@ impl Finish<'_> {
             return None;
         }
         candidate.retain_used_mock_responses(exchanges.iter().chain(&again));
-        self.kept_calls += exchanges.len() as u64 + self.calls_of_logins(&exchanges);
+        let users = exchanges.iter().filter_map(|exchange| exchange.user);
+        self.kept_logins += self.login_time(users);
+        self.kept_calls += exchanges.len() + self.calls_around();
         Some(Test {
             candidate,
             exchanges,

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use isobath_exec::RefusalKind;
 use isobath_exec::http::Method;
+use isobath_genes::Domain;
 
 use super::finish::Finish;
+use super::readable::statuses;
 use crate::candidate::{Candidate, Step, StepKind};
 use crate::db_oracle::violated;
 use crate::exchange::{Exchange, Origin, is_about_own};
@@ -15,7 +17,46 @@ use crate::problem::stable_pointer;
 /// A number that identifies nothing, and so do those below it.
 const UNKNOWN_ID: i64 = 1_987_654_321;
 
+/// Numbers below this may identify something sooner or later.
+const FEW: i64 = 1_000_000;
+
 impl Finish<'_> {
+    /// The candidate with numbers in paths that nothing was found under replaced by one that will not identify anything
+    /// on a fresh service either; `None` if it has no such.
+    pub(super) fn naming_nothing(
+        &self,
+        candidate: &Candidate,
+        exchanges: &[Exchange],
+    ) -> Option<Candidate> {
+        if self.caller.service().is_reset() {
+            return None;
+        }
+        let mut other = with_own_names(candidate, exchanges);
+        let mut is_changed = false;
+        for step in &mut other.steps {
+            let exchange = exchanges.iter().find(|one| one.step == step.id);
+            let status = exchange.and_then(Exchange::status);
+            let StepKind::Call { action, breach } = &mut step.kind else {
+                continue;
+            };
+            if !matches!(status, Some(404 | 410)) || breach.is_some() {
+                continue;
+            }
+            let mut named = Vec::new();
+            action.gene.walk(|place| {
+                let number = place.text_or_integer().and_then(|text| text.parse().ok());
+                let is_few = number.is_some_and(|number: i64| (1..FEW).contains(&number));
+                if is_few && place.pointer.starts_with("/path/") {
+                    named.push(place.pointer.to_owned());
+                }
+            });
+            for pointer in named {
+                is_changed |= action.gene.set_json(&pointer, &UNKNOWN_ID.into());
+            }
+        }
+        is_changed.then_some(other)
+    }
+
     /// Whether an input names something that was not there before the run and that the test does not make: with another
     /// name in its place the calls are answered otherwise.
     pub(super) fn names_leftovers(
@@ -34,8 +75,8 @@ impl Finish<'_> {
                 matches!(&*operation.method, "POST" | "PUT") && statuses.keys().any(is_success)
             })
             .collect();
-        let mut other = candidate.clone();
-        let mut is_changed = false;
+        let mut other = with_own_names(candidate, exchanges);
+        let (mut changed, mut has_name) = (BTreeSet::new(), false);
         for step in &mut other.steps {
             let exchange = exchanges.iter().position(|one| one.step == step.id);
             let StepKind::Call { action, breach } = &mut step.kind else {
@@ -68,7 +109,7 @@ impl Finish<'_> {
                 .zip(&service.api.operations)
                 .any(|(&is_creator, operation)| is_creator && is_near(&operation.path, path));
             let dependencies = self.problem.resources().dependencies(action.operation);
-            // What no call was seen to create, nobody left behind.
+            // What no call was seen to create, others may have created on the way.
             let is_creatable = |pointer: &str| {
                 let stable = stable_pointer(pointer);
                 let known = dependencies.iter();
@@ -83,17 +124,20 @@ impl Finish<'_> {
                 let is_broken = breach
                     .as_ref()
                     .is_some_and(|breach| *breach.pointer == *place.pointer);
-                let is_text_of_path = is_near_creator
-                    && place.pointer.starts_with("/path/")
-                    && place.text().is_some();
+                let is_listed = matches!(place.model.node(place.node).domain, Domain::Enum(_));
+                let is_of_path = place.pointer.starts_with("/path/");
+                let is_name = is_creatable(place.pointer)
+                    || is_of_path && is_near_creator && place.text().is_some();
+                let may_be_name = is_of_path && !is_listed && service.first_looks.is_written();
                 if !is_broken
-                    && (is_text_of_path || is_creatable(place.pointer))
+                    && (is_name || may_be_name)
                     && let Some(text) = place.text_or_integer()
                     && !made.contains(&text)
                     && !service
                         .first_looks
                         .had(&service.api, above(place.pointer), &text)
                 {
+                    has_name |= is_name;
                     named.push((place.pointer.to_owned(), text));
                 }
             });
@@ -104,19 +148,31 @@ impl Finish<'_> {
                 // Where the text is a number, no other text may be read as one.
                 let is_number = text.parse::<i64>().is_ok();
                 let mut set = |value: serde_json::Value| action.gene.set_json(&pointer, &value);
-                is_changed |= is_number
+                let is_changed = is_number
                     && (set(unknown_id.into()) || set(unknown_id.to_string().into()))
                     || set(unknown.into());
+                if is_changed {
+                    changed.insert(step.id);
+                }
             }
         }
-        if !is_changed {
+        if changed.is_empty() {
             return false;
         }
         let again = self.run(&other).unwrap_or_default();
-        let statuses = |exchanges: &[Exchange]| -> Vec<Option<u16>> {
-            exchanges.iter().map(Exchange::status).collect()
+        // What may also be a number to calculate with is a name if nothing is found under another one.
+        let is_missing = |one: &Exchange| matches!(one.status(), Some(404 | 410));
+        // A name that nobody knows is found by now, and others were not before: something else decides.
+        let seen = self.statuses();
+        let was_missing = |one: &Exchange| {
+            let statuses = one.operation.and_then(|operation| seen.get(operation));
+            statuses.is_some_and(|statuses| statuses.contains_key(&404))
         };
-        statuses(&again) != statuses(exchanges)
+        let is_found = |one: &Exchange| {
+            changed.contains(&one.step) && one.request.method == Method::GET && one.succeeded()
+        };
+        statuses(&again) != statuses(exchanges) && (has_name || again.iter().any(is_missing))
+            || again.iter().any(|one| is_found(one) && was_missing(one))
     }
 
     /// Whether a test shows a GET that fails for whatever it is asked, and did not when it was first called: what
@@ -179,7 +235,7 @@ impl Finish<'_> {
             }
             if source.request.method == Method::GET {
                 let first = service.first_looks.of(source);
-                return first.is_some_and(|first| first.pointer(place).is_none());
+                return first.iter().any(|first| first.pointer(place).is_none());
             }
             // A call that answers with a list of what it was sent.
             let value = source.value(&reference.place);
@@ -221,6 +277,14 @@ impl Finish<'_> {
                 && !exchanges[..at].iter().any(makes_it)
         })
     }
+}
+
+/// The candidate, in which what a call that failed was to give is named by the test itself.
+fn with_own_names(candidate: &Candidate, exchanges: &[Exchange]) -> Candidate {
+    candidate.bound_to(|id| {
+        let mut all = exchanges.iter();
+        all.any(|exchange| exchange.step == id && exchange.succeeded())
+    })
 }
 
 /// Whether two paths are of the same resources: what stands before the first parameter of one begins that of the other.

@@ -19,6 +19,7 @@ mod unique;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use isobath_exec::test_database::StateCost;
 use isobath_sql::Limitation;
@@ -48,6 +49,8 @@ pub struct Config {
     pub search: isobath_search::SearchConfig,
     /// The most calls in all.
     pub calls: Option<u64>,
+    /// The time budget, if there is one.
+    pub time: Option<Duration>,
     /// The used share of the time budget, from 0.
     pub elapsed: Arc<dyn Fn() -> f64 + Send + Sync>,
     /// Set to end search and probes and to write the results so far.
@@ -103,6 +106,7 @@ impl Config {
                 ..isobath_search::SearchConfig::default()
             },
             calls: Some(calls),
+            time: None,
             elapsed: Arc::new(|| 0.0),
             interrupt: Arc::default(),
             stop: Arc::default(),

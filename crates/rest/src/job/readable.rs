@@ -108,6 +108,7 @@ impl Finish<'_> {
     }
 }
 
-fn statuses(exchanges: &[Exchange]) -> Vec<Option<u16>> {
+/// The statuses of exchanges.
+pub(super) fn statuses(exchanges: &[Exchange]) -> Vec<Option<u16>> {
     exchanges.iter().map(Exchange::status).collect()
 }

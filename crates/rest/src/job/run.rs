@@ -6,6 +6,7 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use isobath_exec::http::Client;
 use isobath_search::{
@@ -126,6 +127,7 @@ pub fn run(
         pace: Pace::after(shares.per_call(used_so_far), calls_so_far, used_so_far),
         reserved_calls: 0,
         kept_calls: 0,
+        kept_logins: Duration::ZERO,
         unverified: 0,
         unstable: 0,
         state_dependent: 0,

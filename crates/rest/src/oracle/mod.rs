@@ -380,21 +380,71 @@ fn server_error_cause(
         })
         .unwrap_or_else(|| text.chars().take(400).collect());
     let failure = exchange.trace.failed_statement();
-    let is_blamed = blames_nul(failure.unwrap_or(&exchange.service_output));
-    if has_nul(&exchange.request) && (may_be_about_nul(&message) || is_blamed) {
-        return NUL.to_owned();
+    let beneath = failure.unwrap_or(&exchange.service_output);
+    let is_blamed = |input: &&RefusedInput| {
+        (input.is_in)(&exchange.request)
+            && (input.may_be_blamed(&message) || input.is_blamed(beneath))
+    };
+    if let Some(input) = REFUSED_INPUTS.iter().find(is_blamed) {
+        return input.cause.to_owned();
     }
     // Many services say of all failed statements the same.
     let failure = failure.map_or_else(String::new, |failure| {
         format!(" ({})", normalize(&exchange.redacted(failure.to_owned())))
     });
+    let message = without_inputs(&message, &exchange.request);
     let message = normalize(&exchange.redacted(message));
     let cause = format!("{name} {status} {message}");
     format!("{}{failure}", cause.trim_end())
 }
 
-/// The cause of all server errors for a NUL: databases refuse it, and one check in front of all operations would, too.
-const NUL: &str = "a NUL character in the input";
+/// What databases refuse in every input: one check in front of all operations would, too, so it is one cause.
+struct RefusedInput {
+    cause: &'static str,
+    is_in: fn(&Request) -> bool,
+    /// How messages name it.
+    words: &'static [&'static str],
+}
+
+const REFUSED_INPUTS: [RefusedInput; 2] = [
+    RefusedInput {
+        cause: "a NUL character in the input",
+        is_in: has_nul,
+        words: &[
+            "nul character",
+            "null character",
+            "nul byte",
+            "null byte",
+            "0x00",
+            "\\u0000",
+            "byte sequence for encoding",
+        ],
+    },
+    RefusedInput {
+        cause: "an integer of more than 64 bits in the input",
+        is_in: has_huge_integer,
+        words: &["too large", "too big", "out of range", "overflow", "exceed"],
+    },
+];
+
+impl RefusedInput {
+    /// Whether a message blames it, or says nothing at all.
+    fn may_be_blamed(&self, message: &str) -> bool {
+        let bare = message.trim().to_ascii_lowercase();
+        let is_bare = bare.is_empty()
+            || matches!(
+                bare.as_str(),
+                "internal server error" | "server error" | "an unexpected error occurred"
+            );
+        is_bare || self.is_blamed(message)
+    }
+
+    /// Whether a text names it as what is wrong.
+    fn is_blamed(&self, text: &str) -> bool {
+        let text = text.to_ascii_lowercase();
+        self.words.iter().any(|word| text.contains(word))
+    }
+}
 
 /// Whether a request carries a NUL.
 fn has_nul(request: &Request) -> bool {
@@ -405,30 +455,36 @@ fn has_nul(request: &Request) -> bool {
         || request.body.windows(3).any(|part| part == b"%00")
 }
 
-/// Whether a message blames a NUL, or says nothing at all.
-fn may_be_about_nul(message: &str) -> bool {
-    let message = message.trim().to_ascii_lowercase();
-    let is_bare = message.is_empty()
-        || matches!(
-            message.as_str(),
-            "internal server error" | "server error" | "an unexpected error occurred"
-        );
-    is_bare || blames_nul(&message)
+/// Whether a request carries an integer that is greater than those of databases.
+fn has_huge_integer(request: &Request) -> bool {
+    let is_huge = |digits: &[u8]| {
+        let digits = std::str::from_utf8(digits).unwrap_or_default();
+        digits.len() >= 19 && digits.parse::<i64>().is_err()
+    };
+    let texts = [request.url.as_bytes(), &request.body];
+    let mut numbers = texts
+        .into_iter()
+        .flat_map(|text| text.split(|byte| !byte.is_ascii_digit()));
+    numbers.any(is_huge)
 }
 
-/// Whether a text names a NUL as what is wrong.
-fn blames_nul(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    let words = [
-        "nul character",
-        "null character",
-        "nul byte",
-        "null byte",
-        "0x00",
-        "\\u0000",
-        "byte sequence for encoding",
-    ];
-    words.iter().any(|word| text.contains(word))
+/// A message without the words that it has from the request, such as the host of a URL that was sent. Plain words stay:
+/// they are more often names of fields.
+fn without_inputs(message: &str, request: &Request) -> String {
+    let url = percent_encoding::percent_decode_str(&request.url).decode_utf8_lossy();
+    let body = String::from_utf8_lossy(&request.body);
+    let is_input = |word: &str| {
+        let is_plain = word.chars().all(|c| c.is_alphabetic() || c == '_');
+        word.len() >= 4 && !is_plain && (url.contains(word) || body.contains(word))
+    };
+    let words = message.split_inclusive(char::is_whitespace).map(|word| {
+        let bare = word.trim_matches(|c: char| c.is_whitespace() || "'\"`.,:;()[]<>".contains(c));
+        match is_input(bare) {
+            true => word.replace(bare, "…"),
+            false => word.to_owned(),
+        }
+    });
+    words.collect()
 }
 
 /// What is wrong with an input, in words.
@@ -453,11 +509,31 @@ mod tests {
         let json = Request::get("http://localhost/boats").body(r#"{"name": "a\u0000b"}"#);
         assert!(has_nul(&nul) && has_nul(&json));
         assert!(!has_nul(&Request::get("http://localhost/boats/100%25")));
-        assert!(may_be_about_nul("Internal Server Error"));
-        assert!(may_be_about_nul(
-            "select 1 - invalid byte sequence for encoding \"UTF8\": 0x00"
-        ));
-        assert!(!may_be_about_nul("division by zero"));
+        let [nul, _] = REFUSED_INPUTS;
+        assert!(nul.may_be_blamed("Internal Server Error"));
+        assert!(nul.may_be_blamed("select 1 - invalid byte sequence for encoding \"UTF8\": 0x00"));
+        assert!(!nul.may_be_blamed("division by zero"));
+    }
+
+    #[test]
+    fn server_errors_for_a_huge_integer_have_one_cause() {
+        let huge = || Request::get("http://localhost/boats/100000000000000000000");
+        let largest = Request::get("http://localhost/boats/9223372036854775807");
+        assert!(has_huge_integer(&huge()) && !has_huge_integer(&largest));
+        let cause = "an integer of more than 64 bits in the input";
+        assert_eq!(cause_of(huge(), "22003: bigint out of range"), cause);
+        assert_ne!(cause_of(huge(), "42P01: no such table"), cause);
+    }
+
+    #[test]
+    fn messages_that_differ_by_what_was_sent_are_one() {
+        let message = |host: &str| {
+            let request = Request::get("http://localhost/hooks")
+                .body(format!(r#"{{"url": "http://{host}/x", "name": "hook"}}"#));
+            without_inputs(&format!("Can't resolve host {host}, hook."), &request)
+        };
+        assert_eq!(message("a.example"), "Can't resolve host …, hook.");
+        assert_eq!(message("a.example"), message("b#c.org"));
     }
 
     /// The cause of a response that hides why a statement failed.
@@ -490,7 +566,8 @@ mod tests {
         );
         assert_ne!(offset, cause_of(request(), "22003: out of range"));
         let nul = Request::get("http://localhost/boats/a%00b");
-        assert_eq!(cause_of(nul, "22021: invalid byte sequence: 0x00"), NUL);
+        let cause = "a NUL character in the input";
+        assert_eq!(cause_of(nul, "22021: invalid byte sequence: 0x00"), cause);
         // A connection that was busy is no cause.
         assert_eq!(
             cause_of(request(), "08006: no answer yet"),

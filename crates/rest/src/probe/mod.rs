@@ -94,10 +94,13 @@ pub fn probe(
         calls: 0,
         lost: None,
     };
-    let base_candidates: Vec<BaseCandidate> = base_candidates(problem, archive)
+    let mut base_candidates: Vec<BaseCandidate> = base_candidates(problem, archive)
         .into_iter()
         .filter_map(|(operation, candidates)| prober.base(operation, candidates))
         .collect();
+    // What takes long must not keep the others from their turn.
+    let slowness = |base: &BaseCandidate| problem.latencies.slowness_of(&base.candidate);
+    base_candidates.sort_by(|a, b| slowness(a).total_cmp(&slowness(b)));
     // The kinds that take few calls first: when time is short, every operation has had its turn at those.
     base_candidates.iter().for_each(|base| prober.state(base));
     let sees_rows = prober.caller.service().database.is_some();

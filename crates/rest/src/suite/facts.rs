@@ -119,6 +119,7 @@ pub(super) fn shared_places(value: &Value, at: &mut String, places: &mut BTreeSe
     const COUNTS: [&str; 8] = [
         "count", "total", "size", "length", "pages", "next", "previous", "last",
     ];
+    const PAGE_LINKS: [&str; 4] = ["next", "previous", "prev", "last"];
     let end = at.len();
     match value {
         // A number alone is a count.
@@ -134,7 +135,9 @@ pub(super) fn shared_places(value: &Value, at: &mut String, places: &mut BTreeSe
                 isobath_genes::push_segment(at, name);
                 let lower = name.to_ascii_lowercase();
                 let is_count = is_tally || COUNTS.iter().any(|count| lower.contains(count));
-                if value.is_number() && is_count {
+                let is_page_link =
+                    PAGE_LINKS.contains(&&*lower) && (value.is_null() || value.is_string());
+                if value.is_number() && is_count || is_page_link {
                     places.insert(at.clone());
                 } else {
                     shared_places(value, at, places);
@@ -300,6 +303,10 @@ mod tests {
         check(
             json!({"total": 2, "boats": [{"id": 1}], "tags": ["a"], "page": {"size": 9, "name": "x"}}),
             &["/boats", "/page/size", "/total"],
+        );
+        check(
+            json!({"next": null, "last": "http://x/boats?page=9", "first": "http://x/boats"}),
+            &["/last", "/next"],
         );
         check(json!(17), &[""]);
         check(json!({"moored": 3, "away": 0}), &["/away", "/moored"]);

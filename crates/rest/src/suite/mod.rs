@@ -739,8 +739,12 @@ impl TestBuilder<'_> {
             (&exchange.body, again.and_then(|again| again.body.as_ref()))
         {
             let mut changes_anyway = differences(a, b);
+            let origin: Vec<&str> = self.service.base.splitn(4, '/').take(3).collect();
+            let origin = origin.join("/");
             let is_restless = |value: &Value| {
                 value.as_str().is_some_and(|text| exchange.is_secret(text))
+                    // Another service has another address.
+                    || value.as_str().is_some_and(|text| text.contains(&origin))
                     || (response.status >= 400 && is_message(value))
                     || (is_moment(value, self.now) && !self.was_sent(value))
                     // A fresh start makes another one.
@@ -754,8 +758,13 @@ impl TestBuilder<'_> {
             }
             if self.is_shared(step, exchange) {
                 shared_places(a, &mut String::new(), &mut changes_anyway);
-                if let Some(first) = self.service.first_looks.of(exchange) {
+                let looks = &self.service.first_looks;
+                for first in looks.of(exchange) {
                     changes_anyway.extend(differences(&first, a));
+                }
+                if self.is_about_existing(step, exchange) {
+                    let may_change = |value: &Value| looks.may_have_changed(value);
+                    places_of(a, &may_change, &mut String::new(), &mut changes_anyway);
                 }
             }
             let mut same = BTreeMap::new();
@@ -765,12 +774,40 @@ impl TestBuilder<'_> {
             && response.body.len() <= 200
             && exchange.body.is_none()
             && !exchange.is_secret(&response.text())
+            && !self.differs_from_first(step, exchange, &response.text())
         {
             answer.body.push(BodyCheck::TextEquals {
                 text: response.text().into_owned(),
             });
         }
         answer.into()
+    }
+
+    /// Whether a text that other tests may change was another one at first.
+    fn differs_from_first(&self, step: &Step, exchange: &Exchange, text: &str) -> bool {
+        let first = self.service.first_looks.of(exchange);
+        self.is_shared(step, exchange) && first.iter().any(|first| first.as_str() != Some(text))
+    }
+
+    /// Whether a GET is about a resource that was there before anything was written: other tests may change it.
+    fn is_about_existing(&self, step: &Step, exchange: &Exchange) -> bool {
+        let (Some(input), Some(operation)) = (step.input(), exchange.operation) else {
+            return false;
+        };
+        let is_listed = input.references().iter().any(|(pointer, reference)| {
+            let mut sources = self.test.exchanges.iter();
+            let source = sources.find(|source| source.step == reference.source);
+            let is_get = source.is_some_and(|source| source.request.method == Method::GET);
+            pointer.starts_with("/path/") && is_get
+        });
+        let path = &self.api.operations[operation].path;
+        let mut is_named = false;
+        input.walk(|place| {
+            let text = place.text().filter(|_| place.pointer.starts_with("/path/"));
+            is_named |=
+                text.is_some_and(|text| self.service.first_looks.had(self.api, path, &text));
+        });
+        exchange.request.method == Method::GET && (is_listed || is_named)
     }
 
     /// Whether a value came from the test itself.
