@@ -14,6 +14,7 @@ mod faults;
 mod flakes;
 mod foo;
 mod http;
+mod instances;
 mod jvm;
 mod llvm;
 mod marina;
@@ -70,10 +71,28 @@ fn main() -> ExitCode {
         ["query-targets", folder, "-v"] => query_targets::compare(Path::new(folder), true),
         ["campaign", "queue"] => campaign::queue(2_000),
         ["campaign", "simulate"] => campaign::simulation::table(),
-        ["campaign", binary] => campaign::scaling(Path::new(binary), 1_000),
+        ["campaign", "simulate", "islands"] => campaign::simulation::island_table(),
+        ["campaign", binary] => campaign::scaling(Path::new(binary), 1_000, false),
+        ["campaign", binary, "nats"] => campaign::scaling(Path::new(binary), 1_000, true),
+        ["campaign", binary, "nats", calls] => {
+            campaign::scaling(Path::new(binary), calls.parse().unwrap_or(1_000), true)
+        }
+        ["campaign", binary, "islands", numbers @ ..] => {
+            let number = |at: usize, usual| {
+                let word = numbers.get(at).and_then(|word| word.parse().ok());
+                word.unwrap_or(usual)
+            };
+            campaign::islands(Path::new(binary), number(0, 90), number(1, 5))
+        }
         ["campaign", binary, "faults"] => campaign::kills(Path::new(binary), 50),
         ["campaign", binary, "faults", kills] => {
             campaign::kills(Path::new(binary), kills.parse().unwrap_or(50))
+        }
+        ["instances", "core"] => instances::core(),
+        ["instances", "serve", port] => instances::serve(port),
+        ["instances", binary] => instances::calls(Path::new(binary), 30),
+        ["instances", binary, seconds] => {
+            instances::calls(Path::new(binary), seconds.parse().unwrap_or(30))
         }
         ["search"] => search::table(),
         ["http"] => http::table(),
@@ -200,6 +219,12 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench strengthen FOLDER [names]");
             eprintln!("       isobath-bench coverage FOLDER [GENERATOR…]");
             eprintln!("       isobath-bench search");
+            eprintln!("       isobath-bench campaign queue|simulate [islands]");
+            eprintln!("       isobath-bench campaign ISOBATH [nats [CALLS]]");
+            eprintln!("       isobath-bench campaign ISOBATH faults [KILLS]");
+            eprintln!("       isobath-bench campaign ISOBATH islands [SECONDS [SEEDS]]");
+            eprintln!("       isobath-bench instances core");
+            eprintln!("       isobath-bench instances ISOBATH [SECONDS]");
             eprintln!("       isobath-bench http");
             eprintln!("       isobath-bench tap");
             eprintln!("       isobath-bench foo [SEEDS]");

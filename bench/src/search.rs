@@ -18,8 +18,8 @@ const EVALUATIONS: u64 = 100_000;
 const MOST: f64 = 50.0;
 
 /// Candidates that touch some targets, half of which can be covered.
-struct Touching {
-    n_targets: usize,
+pub(crate) struct Touching {
+    pub(crate) n_targets: usize,
 }
 
 impl Problem for Touching {

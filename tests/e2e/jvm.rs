@@ -106,10 +106,10 @@ fn is_fresh(project: &Path, jars: &[String]) -> bool {
     true
 }
 
-/// A port of one's own, so that tests that run at once do not meet.
+/// A port of one's own, and three behind it for further instances, so that tests that run at once do not meet.
 fn port() -> String {
     static NEXT: AtomicU16 = AtomicU16::new(8_760);
-    NEXT.fetch_add(1, Ordering::Relaxed).to_string()
+    NEXT.fetch_add(4, Ordering::Relaxed).to_string()
 }
 
 struct Run {
@@ -324,6 +324,33 @@ fn answers_that_depend_on_rows_in_memory_are_covered_with_a_post_that_makes_them
         "{}",
         run.said()
     );
+}
+
+#[test]
+fn two_instances_have_databases_in_memory_of_their_own_and_write_the_same_suite_twice() {
+    if !is_built() {
+        return;
+    }
+    let suites = [(), ()].map(|()| {
+        let more = ["--instances", "2", "--budget", "400calls"];
+        let run = Run::of("rows", &[&["openapi-read.json"], &more[..]].concat());
+        let code = run.report()["code"]["branches"].clone();
+        assert_eq!(code["covered"], code["total"], "{}", run.said());
+        assert!(!run.said().contains("warning"), "{}", run.said());
+        let folder = std::fs::read_dir(run.folder.path().join("pytest")).expect("a suite");
+        let files = folder.map(|file| std::fs::read_to_string(file.expect("a file").path()));
+        let mut files: Vec<String> = files.map(|text| text.expect("a text")).collect();
+        files.sort();
+        assert!(
+            files.concat().contains("insert_into(\"FOO_ENTITY\")"),
+            "{files:?}"
+        );
+        // Ports are those of the test.
+        let text = files.concat();
+        let lines = text.lines().filter(|line| !line.contains("127.0.0.1"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    });
+    assert_eq!(suites[0], suites[1]);
 }
 
 #[test]

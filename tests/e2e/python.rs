@@ -41,10 +41,10 @@ fn environment() -> Option<&'static Path> {
     found.as_deref()
 }
 
-/// A port of one's own, so that tests that run at once do not meet.
+/// A port of one's own, and three behind it for further instances, so that tests that run at once do not meet.
 fn port() -> String {
     static NEXT: AtomicU16 = AtomicU16::new(8_400);
-    NEXT.fetch_add(1, Ordering::Relaxed).to_string()
+    NEXT.fetch_add(4, Ordering::Relaxed).to_string()
 }
 
 struct Run {

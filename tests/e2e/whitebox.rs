@@ -15,10 +15,10 @@ fn samples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/suts/rust")
 }
 
-/// A port of one's own, so that tests that run at once do not meet.
+/// A port of one's own, and three behind it for further instances, so that tests that run at once do not meet.
 fn port() -> String {
     static NEXT: AtomicU16 = AtomicU16::new(8_700);
-    NEXT.fetch_add(1, Ordering::Relaxed).to_string()
+    NEXT.fetch_add(4, Ordering::Relaxed).to_string()
 }
 
 struct Run {
@@ -111,6 +111,22 @@ fn uncovered(report: &Value) -> String {
         .take(40)
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+#[test]
+fn three_instances_cover_what_one_does_and_the_same_in_every_run() {
+    let covered = [(), ()].map(|()| {
+        let more = ["--instances", "3", "--budget", "6000calls"];
+        let run = Run::of("axum", "papers.yaml", &more);
+        let [lines, branches] = run.coverage("axum/src/papers.rs");
+        assert!(
+            lines.0 == lines.1 && branches.0 + 1 >= branches.1,
+            "{lines:?} lines, {branches:?} branches\n{}",
+            uncovered(&run.report())
+        );
+        run.report()["code"].to_string()
+    });
+    assert_eq!(covered[0], covered[1]);
 }
 
 #[test]

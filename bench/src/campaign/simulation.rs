@@ -146,9 +146,89 @@ pub(crate) fn table() -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// Targets of a service, found by chance: some by one call in a hundred, some by one in a million.
+const TARGETS: usize = 2_000;
+const CALLS_PER_SECOND: f64 = 50.0;
+/// Calls of a candidate that came from another island.
+const CALLS_PER_IMPORT: f64 = 3.0;
+/// Seconds from one island to the others.
+const DELAY: usize = 2;
+
+/// Seconds until so many islands together have covered `wanted` targets, or the most within a number of seconds.
+pub(crate) fn islands(n_islands: usize, wanted: usize, most: usize, seed: u64) -> (usize, usize) {
+    let mut random = Rng::with_seed(seed);
+    let chances: Vec<f64> = (0..TARGETS)
+        .map(|_| 10_f64.powf(-2.0 - 4.0 * random.f64()))
+        .collect();
+    let mut has = vec![vec![false; TARGETS]; n_islands];
+    let (mut is_covered, mut n_covered) = (vec![false; TARGETS], 0);
+    // What each has still to run, with the second from which it is there.
+    let mut imports: Vec<VecDeque<(usize, usize)>> = vec![VecDeque::new(); n_islands];
+    for second in 1..=most {
+        let mut found = Vec::new();
+        for island in 0..n_islands {
+            let mut calls = CALLS_PER_SECOND;
+            // At most one candidate in four comes from others.
+            while calls > 0.75 * CALLS_PER_SECOND
+                && let Some((target, _)) = imports[island].front().filter(|(_, at)| *at <= second)
+            {
+                let target = *target;
+                imports[island].pop_front();
+                // What is covered here need not be run again.
+                if !std::mem::replace(&mut has[island][target], true) {
+                    calls -= CALLS_PER_IMPORT;
+                }
+            }
+            for (target, chance) in chances.iter().enumerate() {
+                if !has[island][target] && random.f64() > (1.0 - chance).powf(calls) {
+                    has[island][target] = true;
+                    n_covered += usize::from(!std::mem::replace(&mut is_covered[target], true));
+                    found.push((island, target));
+                }
+            }
+        }
+        for (from, target) in found {
+            for (island, queue) in imports.iter_mut().enumerate() {
+                if island != from {
+                    queue.push_back((target, second + DELAY));
+                }
+            }
+        }
+        if n_covered >= wanted {
+            return (second, n_covered);
+        }
+    }
+    (most, n_covered)
+}
+
+/// Prints how much faster islands reach what one search covers in an hour, and what a thousand workers ask a server.
+#[expect(clippy::print_stdout, reason = "a bench prints its table")]
+pub(crate) fn island_table() -> ExitCode {
+    println!("| Islands | Seconds | Times as fast | Requests per second of 1,000 workers |");
+    println!("| --- | --- | --- | --- |");
+    let (hour, wanted) = islands(1, TARGETS, 3600, 1);
+    for n_islands in [2, 4, 8, 16, 32, 64] {
+        let (seconds, _) = islands(n_islands, wanted, hour, 2);
+        let faster = hour as f64 / seconds as f64;
+        // Each asks all others once a second.
+        let requests = 1_000 * (n_islands - 1);
+        println!("| {n_islands} | {seconds} | {faster:.1} | {requests} |");
+    }
+    ExitCode::SUCCESS
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn islands_are_faster_the_more_there_are_but_never_more_than_their_number() {
+        let (most, wanted) = islands(1, TARGETS, 600, 1);
+        let (two, _) = islands(2, wanted, most, 2);
+        let (eight, _) = islands(8, wanted, most, 2);
+        assert!(eight < two && two < most, "{eight} {two} {most}");
+        assert!(eight * 9 > most, "{eight} {most}");
+    }
 
     fn company(hours: f64) -> Company {
         Company {

@@ -82,6 +82,25 @@ pub trait WorkQueue: Send + Sync {
         folder: Option<&Path>,
     ) -> Result<(), QueueError>;
 
+    /// Stores a text for other jobs of the campaign; texts of a job are numbered from 0.
+    ///
+    /// # Errors
+    ///
+    /// When the queue cannot be told; call it again.
+    fn share(&self, delivery: &Delivery, number: usize, text: &str) -> Result<(), QueueError>;
+
+    /// The text of this number that a job of the same campaign shared, if it did.
+    ///
+    /// # Errors
+    ///
+    /// When the queue cannot be asked.
+    fn shared(
+        &self,
+        delivery: &Delivery,
+        job: &str,
+        number: usize,
+    ) -> Result<Option<String>, QueueError>;
+
     /// Ends a delivery without a result: the job is delivered again. `counts` says whether this was an attempt.
     ///
     /// # Errors

@@ -39,7 +39,7 @@ impl LocalQueue {
     ///
     /// When the folder cannot be written.
     pub fn open(root: &Path, out: &Path) -> Result<Self, QueueError> {
-        for folder in ["results", "deliveries"] {
+        for folder in ["results", "deliveries", "shared"] {
             let folder = out.join(STATE).join(folder);
             fs::create_dir_all(&folder).map_err(QueueError::file(&folder))?;
         }
@@ -56,6 +56,11 @@ impl LocalQueue {
             .join(STATE)
             .join("results")
             .join(format!("{job}.json"))
+    }
+
+    fn shared_path(&self, job: &str, number: usize) -> PathBuf {
+        let name = format!("{job}.{number}.txt");
+        self.out.join(STATE).join("shared").join(name)
     }
 
     fn deliveries_path(&self, job: &str) -> PathBuf {
@@ -119,6 +124,28 @@ impl WorkQueue for LocalQueue {
         let name = delivery.job.name.clone();
         self.lock().progress.insert(name, progress.to_owned());
         Ok(())
+    }
+
+    fn share(&self, delivery: &Delivery, number: usize, text: &str) -> Result<(), QueueError> {
+        let path = self.shared_path(&delivery.job.name, number);
+        // Others see it whole or not at all.
+        let unfinished = path.with_extension("part");
+        fs::write(&unfinished, text).map_err(QueueError::file(&unfinished))?;
+        fs::rename(&unfinished, &path).map_err(QueueError::file(&path))
+    }
+
+    fn shared(
+        &self,
+        _delivery: &Delivery,
+        job: &str,
+        number: usize,
+    ) -> Result<Option<String>, QueueError> {
+        let path = self.shared_path(job, number);
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(QueueError::file(&path)(error)),
+        }
     }
 
     fn give_back(&self, delivery: &Delivery, counts: bool) -> Result<(), QueueError> {

@@ -54,8 +54,8 @@ pub trait Observer<P: Problem> {
     /// Called for each event, in order.
     fn on(&mut self, event: &SearchEvent, problem: &P);
 
-    /// Called with each candidate that is the first to cover something, after the events about that.
-    fn keep(&mut self, _candidate: &P::Candidate, _problem: &P) {}
+    /// Called with each candidate that is the first to cover something, and with what, before the events about that.
+    fn keep(&mut self, _candidate: &P::Candidate, _covered: &[TargetId], _problem: &P) {}
 }
 
 impl<P: Problem, F: FnMut(&SearchEvent, &P)> Observer<P> for F {

@@ -71,5 +71,5 @@ pub use event::{Observer, Phase, SearchEvent};
 pub use minimize::{MinimizedSuite, MinimizedTest, minimize};
 pub use problem::{MutationContext, MutationEffect, MutationFeedback, Problem, Rng};
 pub use run::{run, run_with_workers};
-pub use search::{Ask, Search, SearchResult, Trial};
+pub use search::{Ask, ImportSource, Search, SearchResult, Trial};
 pub use target::{TargetId, Targets};

@@ -1,7 +1,6 @@
 //! Runs a search to its end, with one worker or several.
 
 use std::sync::mpsc;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use crate::budget::StopReason;
@@ -34,10 +33,13 @@ pub fn run<P: Problem, E>(
 
 /// Evaluates as many candidates at once as there are workers, each in a thread of its own.
 ///
+/// Each candidate goes to the worker that was given the least so far, by the sizes of candidates. So a worker may have a state
+/// of its own, as an instance of a service has: which one runs a candidate does not depend on who was quicker.
+///
 /// For the workers to be busy, the search must be configured with at least as
-/// many candidates in flight; twice as many keep them busy also when some
+/// many candidates in flight; four times as many keep them busy also when some
 /// evaluations take longer than others. What is found depends on that number
-/// and on the answers, not on who was quicker.
+/// and on the answers, not on time.
 ///
 /// When the search ends, evaluations that have begun are brought to their end
 /// and count; a worker that should not make an interruption wait watches the
@@ -55,16 +57,14 @@ where
     E: Send,
 {
     thread::scope(|scope| {
-        let (trials, queue) = mpsc::channel::<Trial<P::Candidate>>();
-        let queue = Arc::new(Mutex::new(queue));
         let (answers, inbox) = mpsc::channel();
+        let mut queues = Vec::new();
         for mut worker in workers {
-            let (queue, answers) = (Arc::clone(&queue), answers.clone());
+            let (queue, trials) = mpsc::channel::<Trial<P::Candidate>>();
+            queues.push((0_u64, queue));
+            let answers = answers.clone();
             scope.spawn(move || {
-                loop {
-                    // The lock is held while waiting; whoever holds it is next.
-                    let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                    let Ok(trial) = next else { return };
+                for trial in trials {
                     let answer = worker(&trial.candidate);
                     if answers.send((trial.number, answer)).is_err() {
                         return;
@@ -79,9 +79,17 @@ where
             if ended.is_none() {
                 match search.ask() {
                     Ask::Evaluate(trial) => {
+                        // The first of those that were given the least.
+                        let Some((given, queue)) =
+                            queues.iter_mut().min_by_key(|(given, _)| *given)
+                        else {
+                            search.abandon(trial.number);
+                            break;
+                        };
                         n_running += 1;
-                        // Fails only when all workers are gone; then the inbox is closed, too.
-                        let _ = trials.send(trial);
+                        *given += trial.size.max(1) as u64;
+                        // Fails only when the worker panicked, which ends the run anyway.
+                        let _ = queue.send(trial);
                         continue;
                     }
                     Ask::Wait => {}

@@ -23,6 +23,8 @@ pub struct Trial<C> {
     pub number: u64,
     /// The candidate.
     pub candidate: Arc<C>,
+    /// Its size, as the problem counts it.
+    pub size: usize,
 }
 
 /// What to do next.
@@ -70,6 +72,8 @@ pub struct Search<P: Problem> {
     evaluations: u64,
     cost: u64,
     earlier: ResumedSearch<P::Candidate>,
+    /// Candidates of other searches that go on meanwhile.
+    imports: Imports<P::Candidate>,
     progress: f64,
     phase: Option<Phase>,
     stop_reason: Option<StopReason>,
@@ -88,11 +92,28 @@ struct ResumedSearch<C> {
     cost: u64,
 }
 
+/// What other searches on the same problem found.
+struct Imports<C> {
+    /// Asked before a candidate is proposed.
+    source: Option<ImportSource<C>>,
+    waiting: VecDeque<C>,
+    /// Candidates that were proposed since the last of these was handed out.
+    n_own: u64,
+}
+
+/// Candidates of our own for each of another search: however much others find, most of the budget is for what nobody has found.
+const OWN_PER_IMPORT: u64 = 3;
+
+/// Returns the candidates that came since the last time.
+pub type ImportSource<C> = Box<dyn FnMut() -> Vec<C>>;
+
 struct Pending<P: Problem> {
     kept: ArchivedCandidate<P::Candidate>,
     parent: Option<Parent<P::Candidate>>,
     /// `None` for a candidate that the algorithm did not propose.
     tag: Option<u64>,
+    /// Whether it is of an earlier search, and costs nothing.
+    is_resumed: bool,
     answer: Answer<P::Answer>,
 }
 
@@ -136,6 +157,11 @@ impl<P: Problem> Search<P> {
                 n_asked: 0,
                 cost: 0,
             },
+            imports: Imports {
+                source: None,
+                waiting: VecDeque::new(),
+                n_own: OWN_PER_IMPORT,
+            },
             progress: 0.0,
             phase: None,
             stop_reason: None,
@@ -155,6 +181,14 @@ impl<P: Problem> Search<P> {
     pub fn resume(&mut self, candidates: impl IntoIterator<Item = P::Candidate>, spent: u64) {
         self.earlier.candidates.extend(candidates);
         self.earlier.spent = spent;
+    }
+
+    /// Runs also what other searches on the same problem found: `source` is asked before each candidate is proposed. At most one
+    /// candidate in four comes from there.
+    ///
+    /// They cost as any other candidate, and the algorithm does not learn of them other than through the archive.
+    pub fn import_from(&mut self, source: ImportSource<P::Candidate>) {
+        self.imports.source = Some(source);
     }
 
     /// Lets a search that used up its budget go on, where the budget allows more by now; what happened meanwhile can
@@ -206,7 +240,10 @@ impl<P: Problem> Search<P> {
                 return self.end(stop_reason);
             }
             self.earlier.n_asked += 1;
-            return self.hand_out(candidate, None, None);
+            return self.hand_out(candidate, None, None, true);
+        }
+        if let Some(source) = &mut self.imports.source {
+            self.imports.waiting.extend(source());
         }
         loop {
             match self.used() {
@@ -216,6 +253,12 @@ impl<P: Problem> Search<P> {
             let phase = self.algorithm.phase(self.progress);
             if self.phase.replace(phase) != Some(phase) {
                 self.emit(&SearchEvent::Phase(phase));
+            }
+            if self.imports.n_own >= OWN_PER_IMPORT
+                && let Some(candidate) = self.imports.waiting.pop_front()
+            {
+                self.imports.n_own = 0;
+                return self.hand_out(candidate, None, None, false);
             }
             let mut context = Context {
                 problem: &mut self.problem,
@@ -228,7 +271,10 @@ impl<P: Problem> Search<P> {
                     candidate,
                     parent,
                     tag,
-                } => return self.hand_out(candidate, parent, Some(tag)),
+                } => {
+                    self.imports.n_own += 1;
+                    return self.hand_out(candidate, parent, Some(tag), false);
+                }
                 Proposal::Wait => {
                     while !self.pending.is_empty() {
                         if !self.judge_oldest() {
@@ -253,6 +299,7 @@ impl<P: Problem> Search<P> {
         candidate: P::Candidate,
         parent: Option<Parent<P::Candidate>>,
         tag: Option<u64>,
+        is_resumed: bool,
     ) -> Ask<P::Candidate> {
         let number = self.asked();
         let kept = ArchivedCandidate {
@@ -260,14 +307,19 @@ impl<P: Problem> Search<P> {
             candidate: Arc::new(candidate),
             trial: number,
         };
-        let candidate = Arc::clone(&kept.candidate);
+        let (candidate, size) = (Arc::clone(&kept.candidate), kept.size);
         self.pending.push_back(Pending {
             kept,
             parent,
             tag,
+            is_resumed,
             answer: Answer::Missing,
         });
-        Ask::Evaluate(Trial { number, candidate })
+        Ask::Evaluate(Trial {
+            number,
+            candidate,
+            size,
+        })
     }
 
     /// Takes an answer; a second one for the same candidate is ignored.
@@ -378,7 +430,8 @@ impl<P: Problem> Search<P> {
                 };
                 self.algorithm.on_evaluated(&mut context, &evaluated);
             }
-            None => self.earlier.cost += evaluation.cost,
+            None if pending.is_resumed => self.earlier.cost += evaluation.cost,
+            None => {}
         }
         if !self.observers.is_empty() {
             self.report(&pending.kept, evaluation.cost, &gain);
@@ -394,7 +447,7 @@ impl<P: Problem> Search<P> {
         // Kept before it is told of: whoever dies in between has told nothing that is lost.
         if !gain.covered.is_empty() {
             for observer in &mut self.observers {
-                observer.keep(&kept.candidate, &self.problem);
+                observer.keep(&kept.candidate, &gain.covered, &self.problem);
             }
         }
         for &target in &gain.covered {

@@ -3,6 +3,7 @@
 mod account;
 mod faults;
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -498,4 +499,85 @@ fn every_job_ends_once_whatever_is_killed() {
     let counts = faults::run(&plan, &mut server);
     assert_eq!(counts.ended + counts.given_up, plan.jobs, "{counts:?}");
     assert!(counts.killed.values().sum::<usize>() >= 3, "{counts:?}");
+}
+
+/// Candidates in the journal of a job, without what they covered there.
+fn journal(folder: &Path, job: &str) -> BTreeSet<String> {
+    let path = folder.join("out").join(job).join("candidates.ndjson");
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let candidates = text.lines().map(|line| {
+        let mut json: Value = serde_json::from_str(line).expect("JSON");
+        json["covers"].take();
+        json.to_string()
+    });
+    candidates.collect()
+}
+
+/// Runs three islands, one after the other, and looks at what came of them.
+fn check_islands(flags: &[&str], started: impl FnOnce(&Path) -> Option<Started>) {
+    let marina = marina::start(Faults::all()).expect("a free port");
+    let folder = folder();
+    let text = format!(
+        "[[job]]\nname = 'marina'\nislands = 3\n[job.rest]\nspec = '{}/openapi.yaml'\nreset = 'POST /reset'\nbudget = '500calls'\n\
+         no-run = true\n",
+        marina.url()
+    );
+    put(folder.path(), "campaign.toml", &text);
+    let _worker = started(folder.path());
+    let done = run(
+        folder.path(),
+        &[&["campaign", "--out", "out"], flags].concat(),
+    );
+    assert_eq!(done.status.code(), Some(1), "{}", said(&done));
+    let report = report(folder.path());
+    // Only the merge has tests and findings, which it verified.
+    assert_eq!(
+        verdicts(&report),
+        [
+            ("marina-1", "clean"),
+            ("marina-2", "clean"),
+            ("marina-3", "clean"),
+            ("marina", "findings")
+        ]
+    );
+    let tests = column(&report, "tests").into_iter();
+    let tests: Vec<u64> = tests.filter_map(|(_, tests)| tests.as_u64()).collect();
+    assert!(tests[..3] == [0, 0, 0] && tests[3] > 20, "{tests:?}");
+    let journals = ["marina-1", "marina-2", "marina-3"].map(|job| journal(folder.path(), job));
+    for (journal, before) in journals[1..].iter().zip(&journals) {
+        let common = journal.intersection(before).count();
+        assert!(common > 20, "{common} of {} candidates", before.len());
+        assert!(journal.len() > common, "each has its own randomness");
+    }
+    let covered = |job: &str| {
+        let path = folder.path().join("out").join(job).join("events.ndjson");
+        let events = std::fs::read_to_string(path).expect("events");
+        let end: Value =
+            serde_json::from_str(events.lines().last().expect("an end")).expect("JSON");
+        end["covered"].as_u64().expect("a number")
+    };
+    let [first, last, merged] = ["marina-1", "marina-3", "marina"].map(covered);
+    assert!(last > first, "{last} after {first}");
+    // A few answers differ when they come again.
+    assert!(merged * 20 >= last * 19, "{merged} of {last}");
+}
+
+#[test]
+fn islands_use_what_others_cover_and_one_suite_comes_of_them() {
+    check_islands(&["--workers", "1"], |_| None);
+}
+
+#[test]
+fn islands_exchange_over_nats() {
+    let Some(server) = NatsServer::start() else {
+        return;
+    };
+    let url = server.url();
+    check_islands(&["--nats", &url], |folder| {
+        Some(started(isobath(folder, &["worker", "--nats", &url])))
+    });
+    assert!(
+        !holds(&server.store(), b"$KV.isobath.shared."),
+        "it is cleared"
+    );
 }

@@ -39,6 +39,27 @@ fn rows_are_inserted_into_a_sqlite_file() {
 }
 
 #[test]
+fn instances_have_files_of_their_own_and_their_suite_passes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("rows.db");
+    let database = rusqlite::Connection::open(&file).expect("a database");
+    database.execute(TABLE, []).expect("a table");
+    drop(database);
+    let start = "ROWS_FILE={db} python -m uvicorn fastapi_app:app --port {port} --no-access-log";
+    let database = format!("sqlite:{}", file.display());
+    let arguments = ["--python-start", start, "--db", &database];
+    let arguments = [
+        &arguments[..],
+        &["--instances", "2", "--budget", "400calls"],
+    ]
+    .concat();
+    if let Some(run) = Run::of("rows", READ, &arguments) {
+        assert_rows_are_inserted(&run);
+        assert!(!run.said().contains("warning"), "{}", run.said());
+    }
+}
+
+#[test]
 fn rows_are_inserted_into_postgresql() {
     let Some(server) = or_skip("Python with --db", shared(Engine::Postgres)) else {
         return;

@@ -9,12 +9,15 @@ use isobath_rest::redact::redact_likely_secrets;
 use serde::Deserialize;
 use toml::Table;
 
+use super::exchange::Island;
 use super::job::JobText;
 use crate::config::{JOBS, JobSettings, job_table};
 use crate::rest::Budget;
 
 /// How long a job may take unless the file says so.
 const TIMEOUT: Duration = Duration::from_secs(6 * 3600);
+/// The most islands of one job; each asks all others for what they found.
+const MAX_ISLANDS: u16 = 64;
 /// How long nobody may speak of a job before it is delivered again, unless the file says so.
 const REDELIVER_AFTER: Duration = Duration::from_secs(30);
 
@@ -39,6 +42,8 @@ pub(super) struct PlannedJob {
     pub(super) name: String,
     pub(super) labels: BTreeSet<String>,
     pub(super) text: JobText,
+    /// Jobs that must have ended before this one begins.
+    pub(super) after: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -64,6 +69,7 @@ struct JobToml {
     labels: BTreeSet<String>,
     #[serde(default)]
     seeds: Vec<u32>,
+    islands: Option<u16>,
     config: Option<PathBuf>,
     directory: Option<PathBuf>,
     #[serde(default)]
@@ -202,8 +208,37 @@ impl Campaign {
                 settings,
                 directory: directory.clone(),
                 timeout,
+                island: None,
             },
+            after: Vec::new(),
         };
+        if let Some(islands) = job.islands {
+            if kind != "rest" || !job.seeds.is_empty() {
+                return Err("`islands` requires [job.rest] and no `seeds`".to_owned());
+            }
+            if !(2..=MAX_ISLANDS).contains(&islands) {
+                return Err(format!("`islands` must be 2 to {MAX_ISLANDS}"));
+            }
+            let first = settings.number("seed").unwrap_or(1);
+            let members: Vec<String> = (1..=islands)
+                .map(|number| format!("{}-{number}", job.name))
+                .collect();
+            let of_group = |mut planned: PlannedJob, is_merge| {
+                let members = members.clone();
+                planned.text.island = Some(Island { members, is_merge });
+                planned
+            };
+            let mut jobs = Vec::new();
+            for (seed, name) in (first..).zip(&members) {
+                let mut settings = settings.clone();
+                settings.set("seed", seed);
+                jobs.push(of_group(planned(name.clone(), settings), false));
+            }
+            let mut merge = of_group(planned(job.name.clone(), settings), true);
+            merge.after.clone_from(&members);
+            jobs.push(merge);
+            return Ok(jobs);
+        }
         if job.seeds.is_empty() {
             return Ok(vec![planned(job.name.clone(), settings)]);
         }
@@ -213,6 +248,28 @@ impl Campaign {
             planned(format!("{}-{seed}", job.name), settings)
         };
         Ok(job.seeds.iter().map(of_seed).collect())
+    }
+
+    /// Refuses islands that would share a port or a database, because they run on one machine.
+    ///
+    /// # Errors
+    ///
+    /// When a job has such.
+    pub(super) fn check_islands(&self) -> Result<(), String> {
+        for job in self.jobs.iter().filter(|job| job.text.island.is_some()) {
+            let shared = job
+                .text
+                .settings
+                .texts()
+                .find(|(key, _)| matches!(*key, "db" | "start"));
+            if let Some((key, _)) = shared {
+                return Err(format!(
+                    "job `{}`: islands on one machine would share what `{key}` names; use --workers 1, workers on other machines (--nats), or `instances` in place of `islands`",
+                    job.name
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Refuses secrets, which must not leave this machine: workers read theirs from their environment.
@@ -338,6 +395,40 @@ mod tests {
             "[rest]\nbudget = \"9s\"\nseed = 7\nspec = \"http://localhost/x\"\n"
         );
         assert_eq!(campaign.inputs, ["q.sql", "s.sql"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_job_with_islands_is_a_search_for_each_and_a_merge() {
+        let text = "[[job]]\nname = 'shop'\nislands = 3\n[job.rest]\nspec = 'http://localhost/x'\nseed = 5\n";
+        let campaign = parse(text).expect("it is right");
+        let names: Vec<&str> = campaign.jobs.iter().map(|job| job.name.as_str()).collect();
+        assert_eq!(names, ["shop-1", "shop-2", "shop-3", "shop"]);
+        let third = campaign.jobs[2].text.settings.to_toml(Path::new("/"));
+        assert!(third.contains("seed = 7"), "{third}");
+        assert_eq!(campaign.jobs[3].after, names[..3]);
+        let islands: Vec<bool> = campaign
+            .jobs
+            .iter()
+            .filter_map(|job| Some(job.text.island.as_ref()?.is_merge))
+            .collect();
+        assert_eq!(islands, [false, false, false, true]);
+        for wrong in ["islands = 1", "islands = 3\nseeds = [1]", "islands = 900"] {
+            let text = format!("[[job]]\nname = 'a'\n{wrong}\n[job.rest]\n");
+            assert!(parse(&text).unwrap_err().contains("`islands`"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn islands_that_would_share_a_port_or_a_database_are_refused() {
+        let check = |islands: &str, setting: &str| {
+            let text = format!("[[job]]\nname = 'a'\n{islands}\n[job.rest]\n{setting}\n");
+            parse(&text).expect("it is right").check_islands()
+        };
+        for setting in ["db = 'sqlite:x.db'", "start = './run'"] {
+            assert!(check("islands = 2", setting).is_err_and(|why| why.contains("instances")));
+            assert_eq!(check("", setting), Ok(()));
+        }
+        assert_eq!(check("islands = 2", "rust = 'shop'"), Ok(()));
     }
 
     #[test]

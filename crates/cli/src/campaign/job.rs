@@ -7,6 +7,7 @@ use std::time::Duration;
 use isobath_emit::findings::RunEvent;
 use serde::{Deserialize, Serialize};
 
+use super::exchange::Island;
 use crate::config::JobSettings;
 
 /// Bytes of a log, or of the events of a run, that are read.
@@ -23,6 +24,9 @@ pub(super) struct JobText {
     pub(super) directory: PathBuf,
     /// How long it may take.
     pub(super) timeout: Duration,
+    /// Its part in a search that several jobs make.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) island: Option<Island>,
 }
 
 /// How far a job is.

@@ -3,6 +3,7 @@
 //! [`mod@file`] reads the campaign, [`job`] is what a worker gets and what it says at the end, [`worker`] runs jobs, [`remote`]
 //! has the flags for NATS, [`mod@run`] submits, waits and collects, and [`merged`] writes the merged report.
 
+mod exchange;
 mod file;
 mod job;
 mod merged;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, Command};
 use isobath_queue::{CampaignQueue, Job, JobResult, LocalQueue, QueueError, WorkQueue};
 
-use super::file::Campaign;
+use super::file::{Campaign, PlannedJob};
 use super::job::{JobOutcome, JobProgress};
 use super::merged;
 use super::remote::{NatsArgs, failure, interrupt, own_name};
@@ -107,6 +107,11 @@ fn run_campaign(
     if is_remote {
         campaign.check_for_secrets().map_err(usage)?;
     }
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let workers = args.workers.map_or(cores, usize::from);
+    if !is_remote && workers > 1 {
+        campaign.check_islands().map_err(usage)?;
+    }
     let interrupt = interrupt().map_err(usage)?;
     let out = args.out.clone();
     let out = out.unwrap_or_else(|| Path::new("isobath-out").join(&campaign.name));
@@ -120,6 +125,8 @@ fn run_campaign(
     let jobs: Vec<Job> = campaign.jobs.iter().map(job).collect();
     let waiting = Waiting {
         jobs: &jobs,
+        planned: &campaign.jobs,
+        inputs: &campaign.inputs,
         out,
         terminal,
         interrupt: &interrupt,
@@ -127,7 +134,7 @@ fn run_campaign(
     let results = if is_remote {
         let server = args.nats.connect().map_err(failure)?;
         let queue = server.campaign(&state.id, &campaign.root, campaign.redeliver_after);
-        waiting.submit(queue.as_ref(), &campaign.inputs)?;
+        waiting.submit(queue.as_ref())?;
         let results = waiting.wait(queue.as_ref(), &|| None).map_err(failure)?;
         if results.len() == jobs.len() {
             waiting.insist(|| queue.clear())?;
@@ -135,10 +142,8 @@ fn run_campaign(
         results
     } else {
         let queue = LocalQueue::open(&campaign.root, out).map_err(failure)?;
-        waiting.submit(&queue, &[])?;
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let workers = args.workers.map_or(cores, usize::from).min(jobs.len());
-        run_locally(&queue, workers, &waiting).map_err(failure)?
+        waiting.submit(&queue)?;
+        run_locally(&queue, workers.min(jobs.len()), &waiting).map_err(failure)?
     };
     let outcomes = outcomes(&results);
     let command = crate::rest::command_line(without_secrets(std::env::args()));
@@ -174,7 +179,7 @@ fn without_secrets(words: impl Iterator<Item = String>) -> impl Iterator<Item = 
     )
 }
 
-fn job(planned: &super::file::PlannedJob) -> Job {
+fn job(planned: &PlannedJob) -> Job {
     Job {
         name: planned.name.clone(),
         labels: planned.labels.clone(),
@@ -237,6 +242,8 @@ fn run_locally(
 /// Waits for a campaign.
 struct Waiting<'a> {
     jobs: &'a [Job],
+    planned: &'a [PlannedJob],
+    inputs: &'a [PathBuf],
     out: &'a Path,
     terminal: &'a Terminal,
     interrupt: &'a AtomicBool,
@@ -247,9 +254,35 @@ impl Waiting<'_> {
         self.interrupt.load(Ordering::Relaxed)
     }
 
-    /// Adds the jobs; a server that does not answer is asked again.
-    fn submit(&self, queue: &dyn CampaignQueue, inputs: &[PathBuf]) -> Result<(), Failure> {
-        self.insist(|| queue.submit(self.jobs, inputs))
+    /// Adds the jobs that wait for no others; a server that does not answer is asked again.
+    fn submit(&self, queue: &dyn CampaignQueue) -> Result<(), Failure> {
+        let jobs = self.jobs.iter().zip(self.planned);
+        let jobs = jobs.filter(|(_, planned)| planned.after.is_empty());
+        let jobs: Vec<Job> = jobs.map(|(job, _)| job.clone()).collect();
+        self.insist(|| queue.submit(&jobs, self.inputs))
+    }
+
+    /// Adds a job whose others have ended; `added` are the names of those that were.
+    fn submit_next(
+        &self,
+        queue: &dyn CampaignQueue,
+        ended: &BTreeMap<String, JobResult>,
+        added: &mut BTreeSet<String>,
+    ) -> Result<(), QueueError> {
+        for (job, planned) in self.jobs.iter().zip(self.planned) {
+            let is_due = planned.after.iter().all(|name| ended.contains_key(name));
+            if is_due && !planned.after.is_empty() && !added.contains(&job.name) {
+                match queue.submit(std::slice::from_ref(job), self.inputs) {
+                    // It is tried again.
+                    Err(QueueError::Server { .. }) => {}
+                    done => {
+                        done?;
+                        added.insert(job.name.clone());
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     fn insist(&self, ask: impl Fn() -> Result<(), QueueError>) -> Result<(), Failure> {
@@ -269,6 +302,7 @@ impl Waiting<'_> {
     ) -> Result<BTreeMap<String, JobResult>, QueueError> {
         let names: BTreeSet<&String> = self.jobs.iter().map(|job| &job.name).collect();
         let mut ended = BTreeMap::new();
+        let mut added = BTreeSet::new();
         let mut shown = Instant::now();
         loop {
             for (name, result) in queue.results()? {
@@ -284,6 +318,7 @@ impl Waiting<'_> {
                 self.tell(&name, &result, ended.len() + 1);
                 ended.insert(name, result);
             }
+            self.submit_next(queue, &ended, &mut added)?;
             let is_over = ended.len() == self.jobs.len() || self.is_interrupted();
             if is_over || gives_up().is_some() {
                 return Ok(ended);

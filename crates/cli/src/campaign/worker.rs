@@ -10,6 +10,7 @@ use isobath_exec::process::background::{Background, BackgroundCommand};
 use isobath_queue::{Delivery, JobFolders, QueueError, WorkQueue};
 use isobath_rest::redact::redact_likely_secrets;
 
+use super::exchange::Exchange;
 use super::job::{JobOutcome, JobProgress, JobText, last_lines};
 use crate::output;
 
@@ -148,7 +149,10 @@ impl Worker<'_> {
     }
 
     /// Asks the queue until it answers; nothing when we are interrupted first.
-    fn insist<T>(&self, ask: impl Fn() -> Result<T, QueueError>) -> Result<Option<T>, QueueError> {
+    fn insist<T>(
+        &self,
+        mut ask: impl FnMut() -> Result<T, QueueError>,
+    ) -> Result<Option<T>, QueueError> {
         loop {
             match ask() {
                 Ok(answer) => return Ok(Some(answer)),
@@ -190,14 +194,34 @@ impl Worker<'_> {
             Err(error) => return failed(format!("the job is of another version: {error}")),
         };
         wait_until_free(&folders.out);
-        let child = match start(&job, folders) {
+        let mut exchange = None;
+        if let Some(island) = &job.island {
+            match self.insist(|| Exchange::open(self.queue, delivery, island)) {
+                Ok(Some(opened)) => exchange = Some(opened),
+                Ok(None) => return Attempt::Interrupted,
+                Err(error) => return failed(error.to_string()),
+            }
+        }
+        let more = exchange.as_ref().map(Exchange::flags);
+        let child = match start(&job, folders, more.unwrap_or_default()) {
             Ok(child) => child,
             Err(error) => return failed(error),
         };
         let mut kept: Option<Instant> = None;
         let mut saved = None;
         loop {
+            if let Some(exchange) = &mut exchange {
+                exchange.sync(&folders.out);
+            }
             if let Some(code) = child.exit_code() {
+                // What it found last is for the merge, which must not miss it.
+                if let Some(exchange) = &mut exchange {
+                    match self.insist(|| exchange.export(&folders.out)) {
+                        Ok(Some(())) => {}
+                        Ok(None) => return Attempt::Interrupted,
+                        Err(error) => return failed(error.to_string()),
+                    }
+                }
                 let outcome = self.outcome(Some(code), started.elapsed());
                 return self.judge(outcome);
             }
@@ -252,7 +276,7 @@ fn with_log(error: &str, out: &Path) -> String {
 }
 
 /// Starts this program with the settings of a job.
-fn start(job: &JobText, folders: &JobFolders) -> Result<Background, String> {
+fn start(job: &JobText, folders: &JobFolders, more: Vec<String>) -> Result<Background, String> {
     let settings = folders.out.join(SETTINGS);
     output::put(&settings, &job.settings.to_toml(&folders.root))
         .map_err(|error| error.to_string())?;
@@ -263,6 +287,7 @@ fn start(job: &JobText, folders: &JobFolders) -> Result<Background, String> {
     if job.settings.job == "rest" {
         command.push("--resume-if-interrupted".to_owned());
     }
+    command.extend(more);
     let directory = folders.root.join(&job.directory);
     if !directory.is_dir() {
         let shown = directory.display();

@@ -70,6 +70,12 @@ impl JobSettings {
         self.values.insert(key.to_owned(), number.into());
     }
 
+    /// The value of a key that takes a number.
+    pub(crate) fn number(&self, key: &str) -> Option<u64> {
+        let number = self.values.get(key).and_then(toml::Value::as_integer);
+        number.and_then(|number| u64::try_from(number).ok())
+    }
+
     /// The text of a configuration file with these settings, with paths below `root`.
     pub(crate) fn to_toml(&self, root: &Path) -> String {
         let values = self.values.iter().map(|(name, value)| {

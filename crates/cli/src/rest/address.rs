@@ -48,6 +48,11 @@ pub(super) fn port_of(url: Option<&str>) -> Option<u16> {
     url::Url::parse(url?).ok()?.port()
 }
 
+/// The port of `--url`, that of its scheme if it names none.
+pub(super) fn known_port(url: Option<&str>) -> Option<u16> {
+    url::Url::parse(url?).ok()?.port_or_known_default()
+}
+
 /// The address of a service that is started here at a port: `--url` with that port, else that of this machine.
 pub(super) fn at_port(url: Option<&str>, port: u16) -> String {
     let given = url.and_then(|url| url::Url::parse(url).ok());

@@ -28,7 +28,8 @@ pub(crate) struct RestArgs {
     #[arg(long, value_name = "URL", help_heading = "Service")]
     pub url: Option<String>,
 
-    /// Command that starts the service; stopped when the run ends.
+    /// Command that starts the service; stopped when the run ends. {port} is replaced by the port of --url, {db} by the URL of --db
+    /// (SQLite: by the path of the file).
     #[arg(long, value_name = "CMD", help_heading = "Service")]
     pub start: Option<String>,
 
@@ -71,9 +72,19 @@ pub(crate) struct RestArgs {
     #[arg(long, default_value_t = 1, help_heading = "Search")]
     pub seed: u64,
 
-    /// Number of tests to run in parallel.
+    /// Number of tests to run in parallel on one instance of the service.
     #[arg(long, default_value_t = 1, help_heading = "Search")]
     pub workers: usize,
+
+    /// Number of instances of the service to start, each with its own port, database and driver. One search uses all of them.
+    #[arg(
+        long,
+        default_value_t = 1,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=64),
+        help_heading = "Search"
+    )]
+    pub instances: u16,
 
     /// Seconds to wait for a running service to accept connections.
     #[arg(
@@ -168,6 +179,14 @@ pub(crate) struct RestArgs {
     /// Resume the run in the output directory if it was interrupted, for campaigns.
     #[arg(long, hide = true)]
     pub resume_if_interrupted: bool,
+
+    /// Directory with candidates of other runs on the same service, for campaigns; only searches.
+    #[arg(long, hide = true, value_name = "DIR")]
+    pub exchange: Option<PathBuf>,
+
+    /// Make the tests of what those runs found.
+    #[arg(long, hide = true, requires = "exchange")]
+    pub merge: bool,
 
     /// Start command for suites that insert rows into an in-memory database of the service.
     #[arg(skip)]

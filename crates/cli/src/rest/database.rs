@@ -24,7 +24,8 @@ pub(crate) struct DatabaseArgs {
     #[arg(long, value_name = "URL")]
     pub db: Option<String>,
 
-    /// Environment variables with the database URL of the service, in addition to DATABASE_URL; redirected to the SQL tap.
+    /// Environment variables with the database URL of the service, in addition to DATABASE_URL; redirected to the SQL tap, and to
+    /// the copy of the database with --instances.
     #[arg(long, value_name = "NAME", requires = "db", value_delimiter = ',')]
     pub db_env: Vec<String>,
 
@@ -150,7 +151,9 @@ impl Tapped {
             return Ok(None);
         };
         let is_file = matches!(database, Address::SqliteFile(_) | Address::SqliteMemory);
-        if is_file && (flags.tap.is_some() || !flags.db_env.is_empty()) {
+        // Copies of a file are told to the service by variables, too.
+        let has_use = args.instances > 1 || flags.db_env.is_empty();
+        if is_file && (flags.tap.is_some() || !has_use) {
             return Err(SetupError::usage(
                 "--tap and --db-env require PostgreSQL or MySQL; SQLite has no connection to tap",
             ));
@@ -185,6 +188,11 @@ impl Tapped {
             |name| std::env::var(name).ok(),
         ));
         args
+    }
+
+    /// The address of the database at the tap, password included.
+    pub(super) fn url(&self) -> Option<String> {
+        environment::url(self.tap.database(), self.tap.at())
     }
 
     /// Combines tap and driver feedback.

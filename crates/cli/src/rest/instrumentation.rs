@@ -76,6 +76,12 @@ impl RowPort {
         })
     }
 
+    /// Another port, with the token of another listener.
+    pub(super) fn another(&self, listener: &Listener) -> Result<Self, SetupError> {
+        // Behind this one, which need not be taken yet.
+        Self::find(listener, self.port.saturating_add(1) - ROW_PORT_OFFSET)
+    }
+
     /// What the driver finds in the environment of the service.
     pub(super) fn variable(&self) -> (String, String) {
         let place = format!("{}/{}", self.port, self.token);
@@ -100,7 +106,7 @@ impl Instrumentation {
             args.white.rust.is_some() || args.jvm.is_wanted() || args.python.is_wanted();
         if is_watched && args.workers > 1 {
             return Err(SetupError::usage(
-                "white-box testing requires --workers 1: coverage cannot be attributed to one of several parallel calls",
+                "white-box testing requires --workers 1: coverage cannot be attributed to one of several parallel calls; --instances runs several services",
             ));
         }
         if let Some(folder) = &args.white.rust {
@@ -115,6 +121,15 @@ impl Instrumentation {
             return InstrumentedPython::prepare(args).map(|watched| Some(Self::Python(watched)));
         }
         Ok(None)
+    }
+
+    /// Another instance of the same service, at another port; to be asked of the instance before it.
+    pub(super) fn another(&self, args: &RestArgs, port: u16) -> Result<Self, SetupError> {
+        Ok(match self {
+            Self::Rust(service) => Self::Rust(service.another(args, port)?),
+            Self::Jvm(service) => Self::Jvm(service.another(args, port)?),
+            Self::Python(service) => Self::Python(service.another(port)?),
+        })
     }
 
     /// The flags of a run that starts this service.

@@ -15,7 +15,7 @@ const FOLDERS: [&str; 3] = [".venv", "venv", "env"];
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A Python interpreter.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Interpreter {
     /// Its executable.
     pub(super) python: PathBuf,

@@ -1,8 +1,9 @@
 //! Ctrl-C: the first ends the search and writes results, the second skips verification, the third
 //! exits at once.
 
-use std::sync::Arc;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -19,6 +20,18 @@ pub(super) struct Interruption {
     /// Raised by the second, or a moment after the first.
     pub(super) stop: Arc<AtomicBool>,
     has_begun: Arc<AtomicBool>,
+    /// Done before an exit at once.
+    last_acts: Arc<Mutex<Vec<LastAct>>>,
+}
+
+/// Something that must not be left undone, by whatever signal the run ends.
+#[derive(Clone)]
+struct LastAct(Arc<dyn Fn() + Send + Sync>);
+
+impl fmt::Debug for LastAct {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LastAct")
+    }
 }
 
 impl Interruption {
@@ -36,9 +49,23 @@ impl Interruption {
         self.has_begun.store(true, Ordering::Relaxed);
     }
 
+    /// Does something before a signal ends the program at once; what ends by itself does not come here.
+    pub(super) fn before_exit(&self, act: impl Fn() + Send + Sync + 'static) {
+        let mut acts = self
+            .last_acts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        acts.push(LastAct(Arc::new(act)));
+    }
+
     fn on_signal(&self, earlier: usize) {
         // A service that we started ends with us, however we end.
         if earlier >= 2 || !self.has_begun.load(Ordering::Relaxed) {
+            let acts = self
+                .last_acts
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            acts.iter().for_each(|act| act.0());
             std::process::exit(Exit::Interrupted.code());
         }
         self.interrupt.store(true, Ordering::Relaxed);

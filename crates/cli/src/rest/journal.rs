@@ -10,6 +10,7 @@ use isobath_rest::job::{Event, Stage};
 use isobath_rest::journal::store;
 use isobath_sql::Schema;
 
+use super::islands;
 use super::lines::LineFile;
 
 /// The name of the file.
@@ -23,16 +24,19 @@ pub(super) struct Journal {
     schema: Option<Arc<Schema>>,
     /// What an earlier run covered is in the file already.
     is_repeating: bool,
+    /// Whether other runs read it, and want to know what each candidate covered.
+    is_shared: bool,
 }
 
 impl Journal {
     /// Opens the file; what an earlier run left in it stays.
-    pub(super) fn open(folder: &Path, service: &Arc<Service>) -> io::Result<Self> {
+    pub(super) fn open(folder: &Path, service: &Arc<Service>, is_shared: bool) -> io::Result<Self> {
         Ok(Self {
             file: LineFile::open(folder.join(NAME), LOSS)?,
             service: Arc::clone(service),
             schema: service.with_database(|data| Arc::clone(data.schema())),
             is_repeating: false,
+            is_shared,
         })
     }
 
@@ -40,8 +44,12 @@ impl Journal {
     pub(super) fn on(&mut self, event: &Event<'_>) {
         match event {
             Event::Stage(stage) => self.is_repeating = *stage == Stage::Resume,
-            Event::Kept { candidate } if !self.is_repeating => {
-                let json = store(&self.service.api, self.schema.as_deref(), candidate);
+            Event::Kept { candidate, targets } if !self.is_repeating => {
+                let mut json = store(&self.service.api, self.schema.as_deref(), candidate);
+                if self.is_shared {
+                    json[islands::COVERS] =
+                        targets.iter().map(|target| islands::key(target)).collect();
+                }
                 self.file.write(&format!("{json}\n"));
             }
             _ => {}

@@ -14,7 +14,6 @@ use super::agent;
 use super::args::RestArgs;
 use super::instrumentation::{self, InMemoryRows, Instruments, ROW_PORT_VARIABLE, RowPort};
 use super::run::SetupError;
-use super::rust::FIRST_PORT;
 use crate::terminal::Terminal;
 
 /// Flags for white-box testing of JVM services.
@@ -81,18 +80,12 @@ impl InstrumentedJvm {
     /// Finds the agent and the service that the flags name.
     pub(super) fn prepare(args: &RestArgs, terminal: &Terminal) -> Result<Self, SetupError> {
         let system = |error: std::io::Error| SetupError::unreachable(error.to_string());
-        let own = match &args.jvm.jvm {
+        let own = match jar(args)? {
             None => None,
             Some(jar) => {
-                let jar = jar.canonicalize().map_err(|error| {
-                    SetupError::usage(format!(
-                        "--jvm {}: {error}; pass an executable jar, as for `java -jar`",
-                        jar.display()
-                    ))
-                })?;
                 let port = match args.white.port.or_else(|| port_of(args.url.as_deref())) {
                     Some(port) => port,
-                    None => free_port(FIRST_PORT).map_err(system)?,
+                    None => free_port(args.first_port()).map_err(system)?,
                 };
                 Some((jar, port, java(args)?))
             }
@@ -105,11 +98,29 @@ impl InstrumentedJvm {
         };
         let own = own.map(|(jar, port, java)| Own::new(args, &agent, &jar, port, &java));
         let listener = Listener::open_loopback().map_err(system)?;
-        let port = own.as_ref().map_or(FIRST_PORT, |own| own.port);
+        let port = own
+            .as_ref()
+            .map_or_else(|| args.first_port(), |own| own.port);
         Ok(Self {
             row_port: RowPort::find(&listener, port)?,
             listener,
             agent,
+            own,
+        })
+    }
+
+    /// Another instance of the same service, at another port.
+    pub(super) fn another(&self, args: &RestArgs, port: u16) -> Result<Self, SetupError> {
+        let own = match jar(args)? {
+            None => None,
+            Some(jar) => Some(Own::new(args, &self.agent, &jar, port, &java(args)?)),
+        };
+        let listener = Listener::open_loopback()
+            .map_err(|error| SetupError::unreachable(error.to_string()))?;
+        Ok(Self {
+            row_port: self.row_port.another(&listener)?,
+            listener,
+            agent: self.agent.clone(),
             own,
         })
     }
@@ -204,6 +215,19 @@ const PORTS: [&str; 4] = [
 
 /// The variable from which every JVM takes options.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+
+/// The jar of the service, unless it is started by a command.
+fn jar(args: &RestArgs) -> Result<Option<PathBuf>, SetupError> {
+    let Some(jar) = &args.jvm.jvm else {
+        return Ok(None);
+    };
+    jar.canonicalize().map(Some).map_err(|error| {
+        SetupError::usage(format!(
+            "--jvm {}: {error}; pass an executable jar, as for `java -jar`",
+            jar.display()
+        ))
+    })
+}
 
 /// The `java` that runs the service.
 fn java(args: &RestArgs) -> Result<String, SetupError> {

@@ -164,7 +164,7 @@ impl Mocked {
         }
         if args.workers > 1 {
             return Err(SetupError::usage(
-                "--mock requires --workers 1: outbound requests cannot be attributed to one of several parallel calls",
+                "--mock requires --workers 1: outbound requests cannot be attributed to one of several parallel calls; --instances runs several services",
             ));
         }
         if args.start.is_none() {
@@ -293,13 +293,14 @@ fn address(endpoint: &MockEndpoint, flag: &MockFlag) -> String {
 }
 
 /// A command with variables of its own, as one that a shell can `exec`.
-fn with_variables(command: &str, variables: &[(String, String)]) -> String {
+pub(super) fn with_variables(command: &str, variables: &[(String, String)]) -> String {
     let set: String = variables
         .iter()
         .map(|(name, value)| format!(" {name}={}", quote_if_needed(value)))
         .collect();
     let command = command.strip_prefix("exec ").unwrap_or(command);
-    if command.contains(['&', ';', '|', '\n', '(', '<', '>']) {
+    // Words of the shell are no programs.
+    if command.contains(['&', ';', '|', '\n', '(', '<', '>']) || command.contains(" exec ") {
         format!("env{set} sh -c {}", quote_if_needed(command))
     } else {
         format!("env{set} {command}")
@@ -397,5 +398,6 @@ mod tests {
         assert_eq!(with("exec ./run 1"), "env A='x y' ./run 1");
         assert_eq!(with("PORT=1 ./run"), "env A='x y' PORT=1 ./run");
         assert_eq!(with("cd a && ./run"), "env A='x y' sh -c 'cd a && ./run'");
+        assert_eq!(with("B=1 exec ./run"), "env A='x y' sh -c 'B=1 exec ./run'");
     }
 }

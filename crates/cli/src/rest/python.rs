@@ -12,11 +12,11 @@ use isobath_exec::process::{call_at_once, free_port};
 use isobath_exec::tool::Tool;
 use isobath_rest::feedback::DriverFeedback;
 
+use super::address::at_port;
 use super::args::RestArgs;
 use super::instrumentation::{self, InMemoryRows, Instruments, ROW_PORT_VARIABLE, RowPort};
 use super::interpreter::Interpreter;
 use super::run::SetupError;
-use super::rust::FIRST_PORT;
 use super::unpack;
 use crate::terminal::Terminal;
 
@@ -29,7 +29,8 @@ pub(crate) struct PythonArgs {
     #[arg(long, value_name = "MODULE:APP", group = "white_box", conflicts_with_all = ["start", "url"])]
     pub python: Option<String>,
 
-    /// Command that starts a Python service to test white-box. {port} is replaced by its port; without it, pass --url.
+    /// Command that starts a Python service to test white-box. {port} is replaced by its port, {db} by the URL of --db; without
+    /// {port}, pass --url.
     #[arg(
         long,
         value_name = "CMD",
@@ -102,7 +103,7 @@ impl InstrumentedPython {
         let interpreter = Interpreter::find(flags.python_interpreter.as_deref(), &folder)?;
         let port = match args.white.port {
             Some(port) => port,
-            None => free_port(FIRST_PORT).map_err(system)?,
+            None => free_port(args.first_port()).map_err(system)?,
         };
         let (mut command, url) = match (&flags.python, &flags.python_start) {
             (Some(application), _) => (server(application, &interpreter, &folder)?, None),
@@ -131,6 +132,28 @@ impl InstrumentedPython {
             port,
             served: served.unwrap_or_else(|| command.clone()),
             command,
+        })
+    }
+
+    /// Another instance of the same service, at another port.
+    pub(super) fn another(&self, port: u16) -> Result<Self, SetupError> {
+        if !self.served.contains(PORT) {
+            return Err(SetupError::usage(
+                "--instances requires {port} in the command of --python-start: each instance has a port of its own",
+            ));
+        }
+        let listener = Listener::open_loopback()
+            .map_err(|error| SetupError::unreachable(error.to_string()))?;
+        Ok(Self {
+            row_port: self.row_port.another(&listener)?,
+            listener,
+            driver: self.driver.clone(),
+            interpreter: self.interpreter.clone(),
+            root: self.root.clone(),
+            url: at_port(Some(&self.url), port),
+            port,
+            served: self.served.clone(),
+            command: self.command.clone(),
         })
     }
 

@@ -27,23 +27,23 @@ use isobath_rest::session::{LoginError, Session};
 use isobath_rest::suite::DATABASE_VARIABLE;
 use isobath_rest::supervisor::{Restarted, Supervisor};
 
-use super::address::{base, guard, reset_call};
+use super::address::{at_port, base, guard, known_port, reset_call};
 use super::args::{Budget, PlainService, RestArgs};
 use super::baseline::Baseline;
 use super::check::{SuiteVerifier, VerifiedSuite};
 use super::clock::Clock;
-use super::database::Tapped;
 use super::describe;
 use super::events::EventLog;
 use super::folder::Folder;
-use super::instrumentation::{self, Instrumentation, Instruments};
+use super::instances::{self, DatabaseCopies, PreparedInstance, StartedInstance};
+use super::instrumentation::{self, Instrumentation};
 use super::interrupt::Interruption;
 use super::interrupted::{InterruptedRun, report_lost_targets, report_resumption, wait_until_down};
+use super::islands;
 use super::journal::Journal;
-use super::mock::Mocked;
 use super::output;
 use super::snapshot;
-use super::start::{StartedService, wait};
+use super::start::wait;
 use super::users::{self, database_password, secrets};
 use super::view::View;
 use crate::exit::Exit;
@@ -90,6 +90,14 @@ impl SetupError {
     pub(super) fn because(self, reason: &str) -> Self {
         Self {
             why: format!("{}\n{reason}", self.why),
+            ..self
+        }
+    }
+
+    /// The same, of one of several instances of the service.
+    pub(super) fn of_instance(self, number: u16) -> Self {
+        Self {
+            why: format!("instance {number}: {}", self.why),
             ..self
         }
     }
@@ -144,58 +152,38 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     let database = args.database.test_database()?;
     if database.is_some() && args.workers > 1 {
         return Err(SetupError::usage(
-            "--db requires --workers 1: parallel tests would see each other's rows",
+            "--db requires --workers 1: parallel tests would see each other's rows; --instances runs services with databases of their own",
         ));
     }
     if let Some((folder, _)) = &interrupted {
         snapshot::restore(folder.path(), &args.database, terminal)?;
     }
+    instances::check(args, terminal)?;
     let instrumentation = if args.dry_run {
         None
     } else {
         Instrumentation::prepare(args, terminal)?
     };
-    let adapted = instrumentation.as_ref().map(|service| service.flags(args));
-    let args = adapted.as_ref().unwrap_or(args);
-    let tapped = Tapped::open(args, terminal)?;
-    let adapted = tapped.as_ref().map(|tapped| tapped.flags(args));
-    let args = adapted.as_ref().unwrap_or(args);
-    let mocked = Mocked::open(args, terminal)?;
-    let adapted = mocked.as_ref().map(|mocked| mocked.flags(args));
-    let args = adapted.as_ref().unwrap_or(args);
+    // Before any instance is connected to the database.
+    let copies = match args.dry_run {
+        true => DatabaseCopies::default(),
+        false => DatabaseCopies::create(args, &interruption, terminal)?,
+    };
+    let prepared = PreparedInstance::first(args, instrumentation, terminal)?;
+    let others = match args.dry_run {
+        true => Vec::new(),
+        false => prepared.others(args, &copies)?,
+    };
     // The document may be served by the service itself, so that must be up first.
-    let process = match (&args.start, args.dry_run) {
-        (Some(command), false) => {
-            if let (Some(_), Some(url)) = (&interrupted, &args.url) {
-                wait_until_down(url);
-            }
-            Some(StartedService::start(
-                args,
-                command,
-                &interruption,
-                terminal,
-            )?)
-        }
-        _ => None,
-    };
-    let started = process.as_ref();
-    let instruments = match instrumentation {
-        Some(service) => {
-            let left = started.map_or(Duration::ZERO, StartedService::time_left);
-            let instruments = service.feedback(terminal, left);
-            instruments.map_err(|error| match started {
-                Some(started) => started.explain(error),
-                None => error,
-            })?
-        }
-        None => Instruments::default(),
-    };
-    let built = instruments.built;
-    let is_tapped = tapped.is_some();
-    let feedback = match tapped {
-        Some(tapped) => Some(tapped.feedback(instruments.feedback)),
-        None => instruments.feedback,
-    };
+    if let (Some(_), Some(_), Some(url)) = (&prepared.args.start, &interrupted, &prepared.args.url)
+    {
+        wait_until_down(url);
+    }
+    let mut instance = prepared.start(&interruption, terminal)?;
+    let built = instance.built.take();
+    let flags = instance.args.clone();
+    let args = &flags;
+    let started = instance.process.as_ref();
     if args.spec.contains("://") {
         wait(args, &args.spec, started, terminal)?;
     }
@@ -224,6 +212,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     users::relative_to(&base, &mut users);
     guard(&base, args.remote)?;
     wait(args, &base, started, terminal)?;
+    let others = instances::start_all(others, &interruption, terminal)?;
     let started = Instant::now();
     let (folder, interrupted) = match interrupted {
         Some((folder, interrupted)) => (folder, Some(interrupted)),
@@ -258,42 +247,35 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         terminal,
     )?;
     let plain = Arc::new(OnceLock::new());
-    let mut service = service(
-        args,
-        api,
-        base,
-        (&users, sessions),
-        (process.map(|started| started.process), &plain),
-        &client,
-        &interruption,
-    )?;
-    for session in &service.sessions {
-        log::hide(session.credentials().secrets());
+    let setup = ServiceSetup {
+        api: Arc::new(api),
+        users: &users,
+        client: &client,
+        interruption: &interruption,
+        terminal,
+    };
+    let service = setup.service(instance, base.clone(), sessions, &plain)?;
+    if let Some(kept) = service.with_database(|data| snapshot::keep(folder.path(), &data.state)) {
+        kept.map_err(unwritable)?;
+    }
+    let mut service_copies = Vec::new();
+    let quiet = Terminal::new(true, false);
+    let setup = ServiceSetup {
+        terminal: &quiet,
+        ..setup
+    };
+    for (number, other) in (2..).zip(others) {
+        let copy = setup.copy(other, &service);
+        service_copies.push(copy.map_err(|error| error.of_instance(number))?);
     }
     if args.inline_secrets {
         log::allow_in_files();
     }
-    service.feedback = feedback.map(Mutex::new);
-    // After the users have logged in, who are rows in many a database. A driver in Rust sees what is said to SQLite.
-    let is_sqlite = matches!(database, Some(Address::SqliteFile(_)));
-    let driver_sees = is_sqlite || args.jvm.is_wanted() || args.python.is_wanted();
-    let sees = is_tapped || (service.feedback.is_some() && driver_sees);
-    service.database = match args.database.data(sees)? {
-        Some(data) => Some(data),
-        None => args
-            .database
-            .in_memory_database(instruments.rows, terminal)?,
-    }
-    .map(Mutex::new);
-    if let Some(kept) = service.with_database(|data| snapshot::keep(folder.path(), &data.state)) {
-        kept.map_err(unwritable)?;
-    }
-    service.mocks = mocked.map(|mocked| Mutex::new(mocked.mocks()));
-    let service = Arc::new(service);
     print_header(args, &service, terminal);
     let log = Arc::new(Mutex::new(log));
     let clock = Arc::new(Clock::new(before, args.budget));
     let mut config = config(args, &interruption, &clock);
+    config.copies = service_copies;
     match &interrupted {
         Some(interrupted) => {
             let (earlier, unknown_candidates) = interrupted.earlier(&service);
@@ -311,8 +293,13 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
             begin(args, &service, &log);
         }
     }
+    let exchanged = islands::CoveredKeys::default();
+    if let Some(folder) = &args.exchange {
+        islands::join(&mut config, folder, args.merge, &service, &exchanged);
+    }
     interruption.begin();
-    let mut journal = Journal::open(folder.path(), &service).map_err(unwritable)?;
+    let mut journal =
+        Journal::open(folder.path(), &service, args.exchange.is_some()).map_err(unwritable)?;
     let view = Arc::new(Mutex::new(View::new(
         args.quiet,
         terminal.is_colored(),
@@ -326,6 +313,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         journal.on(event);
         if let Event::Covered { target, .. } = event {
             lock(&covering).insert(target.clone());
+            exchanged.insert(target);
         }
         let mut writing = lock(&writing);
         writing.on(event);
@@ -338,18 +326,11 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     lock(&view).end();
     snapshot::forget(folder.path());
     let outcome = outcome.map_err(|error| SetupError::unreachable(error.to_string()))?;
-    for warning in service
-        .with_driver(|feedback| feedback.warnings())
-        .unwrap_or_default()
-    {
-        terminal.insist(Tone::Warning, &format!("warning: {warning}"));
+    warn_about(&service, "", terminal);
+    for (number, copy) in (2..).zip(std::mem::take(&mut config.copies)) {
+        warn_about(&copy, &format!("instance {number}: "), terminal);
     }
-    let failure = service.with_database(|data| data.reset_failure().map(str::to_owned));
-    if let Some(failure) = failure.flatten() {
-        let warning =
-            format!("warning: the database was not reset, and no rows were inserted: {failure}");
-        terminal.insist(Tone::Warning, &warning);
-    }
+    copies.remove(terminal);
     if let Some(interrupted) = &interrupted {
         report_lost_targets(interrupted, &lock(&covered), terminal);
     }
@@ -397,6 +378,23 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         return Ok(exit(&run, |_| false));
     }
     Ok(exit(&run, |fault| baseline.fails(fault)))
+}
+
+/// Says what the user should know of an instance at the end of a run.
+fn warn_about(service: &Service, which: &str, terminal: &Terminal) {
+    for warning in service
+        .with_driver(|feedback| feedback.warnings())
+        .unwrap_or_default()
+    {
+        terminal.insist(Tone::Warning, &format!("warning: {which}{warning}"));
+    }
+    let failure = service.with_database(|data| data.reset_failure().map(str::to_owned));
+    if let Some(failure) = failure.flatten() {
+        let warning = format!(
+            "warning: {which}the database was not reset, and no rows were inserted: {failure}"
+        );
+        terminal.insist(Tone::Warning, &warning);
+    }
 }
 
 /// Does something while what the service tells from inside is read and forgotten: a driver without a reader
@@ -500,29 +498,95 @@ fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 type Clients = dyn Fn(&Arc<AtomicBool>) -> io::Result<Client>;
 
-/// The service with logged-in users and its supervisor.
-fn service(
-    args: &RestArgs,
-    api: Api,
-    base: String,
-    (users, sessions): (&[User], Vec<Session>),
-    (process, plain): (Option<Process>, &Arc<OnceLock<PlainService>>),
-    client: &(impl Fn(&Arc<AtomicBool>) -> io::Result<Client> + Clone + Send + 'static),
-    interruption: &Interruption,
-) -> Result<Service, SetupError> {
-    let reset = args
-        .reset
-        .as_deref()
-        .map(|reset| reset_call(reset, &base))
-        .transpose()?;
-    let mut supervisor = Supervisor::new(sessions.clone());
-    if let Some(mut process) = process {
-        supervisor = supervisor.with_output(process.output());
-        let (client, stop) = (client.clone(), Arc::clone(&interruption.stop));
-        let (base, users, seed) = (base.clone(), users.to_vec(), args.seed);
+/// What the service and its copies are made with.
+struct ServiceSetup<'a, C> {
+    api: Arc<Api>,
+    users: &'a [User],
+    client: &'a C,
+    interruption: &'a Interruption,
+    terminal: &'a Terminal,
+}
+
+impl<C> ServiceSetup<'_, C>
+where
+    C: Fn(&Arc<AtomicBool>) -> io::Result<Client> + Clone + Send + 'static,
+{
+    /// An instance with logged-in users, its supervisor, its driver and its database.
+    fn service(
+        &self,
+        instance: StartedInstance,
+        base: String,
+        sessions: Vec<Session>,
+        plain: &Arc<OnceLock<PlainService>>,
+    ) -> Result<Arc<Service>, SetupError> {
+        let args = &instance.args;
+        for session in &sessions {
+            log::hide(session.credentials().secrets());
+        }
+        let reset = args
+            .reset
+            .as_deref()
+            .map(|reset| reset_call(reset, &base))
+            .transpose()?;
+        let process = instance.process.map(|started| started.process);
+        let mut service = Service {
+            api: Arc::clone(&self.api),
+            supervisor: self.supervisor(args.seed, &base, &sessions, process, plain),
+            base,
+            sessions,
+            reset,
+            feedback: instance.feedback.map(Mutex::new),
+            database: None,
+            mocks: instance.mocked.map(|mocked| Mutex::new(mocked.mocks())),
+            first_looks: Default::default(),
+        };
+        // After the users have logged in, who are rows in many a database. A driver in Rust sees what is said to SQLite.
+        let database = args.database.test_database()?;
+        let is_sqlite = matches!(database, Some(Address::SqliteFile(_)));
+        let driver_sees = is_sqlite || args.jvm.is_wanted() || args.python.is_wanted();
+        let sees = instance.is_tapped || (service.feedback.is_some() && driver_sees);
+        service.database = match args.database.data(sees)? {
+            Some(data) => Some(data),
+            None => args
+                .database
+                .in_memory_database(instance.rows, self.terminal)?,
+        }
+        .map(Mutex::new);
+        Ok(Arc::new(service))
+    }
+
+    /// A further instance of a service, with users of the same names.
+    fn copy(&self, instance: StartedInstance, first: &Service) -> Result<Arc<Service>, SetupError> {
+        let port = known_port(instance.args.url.as_deref()).unwrap_or_default();
+        let base = at_port(Some(&first.base), port);
+        let base = base.trim_end_matches('/').to_owned();
+        let stop = &self.interruption.interrupt;
+        let sessions = log_in(self.client, stop, &base, self.users, instance.args.seed, 0)
+            .map_err(|error| SetupError::unreachable(error.to_string()))?;
+        let copy = self.service(instance, base, sessions, &Arc::default())?;
+        instances::check_targets(first, &copy)?;
+        Ok(copy)
+    }
+
+    /// Restarts the process of an instance, if it was started here.
+    fn supervisor(
+        &self,
+        seed: u64,
+        base: &str,
+        sessions: &[Session],
+        process: Option<Process>,
+        plain: &Arc<OnceLock<PlainService>>,
+    ) -> Supervisor {
+        let supervisor = Supervisor::new(sessions.to_vec());
+        let Some(mut process) = process else {
+            return supervisor;
+        };
+        let (client, stop) = (self.client.clone(), Arc::clone(&self.interruption.stop));
+        let (base, users) = (base.to_owned(), self.users.to_vec());
         let plain = Arc::clone(plain);
         let mut life = 0;
-        supervisor = supervisor.with_restart(Box::new(move || {
+        let supervisor = supervisor.with_output(process.output());
+        supervisor.with_restart(Box::new(move || {
             life += 1;
             let exit_reason = exit_reason(&process);
             if let Some((command, variables)) = plain.get() {
@@ -535,19 +599,8 @@ fn service(
                 sessions,
                 exit_reason,
             })
-        }));
+        }))
     }
-    Ok(Service {
-        api: Arc::new(api),
-        base,
-        sessions,
-        reset,
-        supervisor,
-        feedback: None,
-        database: None,
-        mocks: None,
-        first_looks: Default::default(),
-    })
 }
 
 /// Logs the users in for the first time. Those who cannot are left out with a warning, unless nobody can.
@@ -702,7 +755,7 @@ fn config(args: &RestArgs, interruption: &Interruption, clock: &Arc<Clock>) -> C
         search: isobath_search::SearchConfig {
             seed: args.seed,
             algorithm: args.algorithm,
-            in_flight: job::in_flight(args.workers),
+            in_flight: job::in_flight(args.workers.max(usize::from(args.instances))),
             ..isobath_search::SearchConfig::default()
         },
         calls,
@@ -711,6 +764,7 @@ fn config(args: &RestArgs, interruption: &Interruption, clock: &Arc<Clock>) -> C
         interrupt: Arc::clone(&interruption.interrupt),
         stop: Arc::clone(&interruption.stop),
         workers: args.workers,
+        copies: Vec::new(),
         all_tests: args.all_tests,
         sampling: SamplingConfig {
             techniques: args.white.techniques(),
@@ -721,6 +775,8 @@ fn config(args: &RestArgs, interruption: &Interruption, clock: &Arc<Clock>) -> C
             sql_injection: args.sql_injection,
         },
         previous: None,
+        part: job::JobPart::Whole,
+        imports: None,
     }
 }
 

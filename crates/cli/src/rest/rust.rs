@@ -19,7 +19,18 @@ use super::run::SetupError;
 use crate::terminal::{Terminal, Tone};
 
 /// Where looking for a free port begins, so that the same service mostly has the same address.
-pub(super) const FIRST_PORT: u16 = 8640;
+const FIRST_PORT: u16 = 8640;
+/// Ports between those of islands, and how many islands are told apart.
+const ISLAND_PORTS: u16 = 16;
+const ISLANDS: u64 = 64;
+
+impl RestArgs {
+    /// Where looking for a free port begins; islands on one machine, which start at the same time, look at different places.
+    pub(super) fn first_port(&self) -> u16 {
+        let island = self.exchange.as_ref().map_or(0, |_| self.seed % ISLANDS);
+        FIRST_PORT + ISLAND_PORTS * u16::try_from(island).unwrap_or_default()
+    }
+}
 
 /// Flags for white-box testing of Rust services.
 #[derive(Clone, Debug, Default, Args)]
@@ -86,7 +97,8 @@ pub(crate) struct RustArgs {
     )]
     pub without: Vec<Technique>,
 
-    /// Arguments of the service; {port} is replaced by its port, which is also in the environment variable PORT.
+    /// Arguments of the service; {port} is replaced by its port, which is also in the environment variable PORT, and {db} by the
+    /// URL of --db (SQLite: by the path of the file).
     #[arg(last = true, value_name = "ARGUMENTS", requires = "white_box")]
     pub service: Vec<String>,
 }
@@ -105,6 +117,23 @@ pub(crate) enum Technique {
 }
 
 impl RustArgs {
+    /// The arguments of the service at a port, as words of a shell command.
+    fn service_words(&self, port: u16) -> String {
+        let arguments = self.service.iter();
+        arguments
+            .map(|argument| {
+                let argument = argument.replace("{port}", &port.to_string());
+                format!(" {}", quote_if_needed(&argument))
+            })
+            .collect()
+    }
+
+    /// What starts the instrumented service at a port.
+    fn start_command(&self, built: &InstrumentedBuild, port: u16) -> String {
+        let program = quote_if_needed(&built.executable.to_string_lossy());
+        format!("exec {program}{}", self.service_words(port))
+    }
+
     /// The techniques of the search.
     pub(super) fn techniques(&self) -> Techniques {
         let has = |technique| !self.without.contains(&technique);
@@ -169,6 +198,7 @@ impl Instrumented {
         folder: &Path,
         terminal: &Terminal,
     ) -> Result<Self, SetupError> {
+        let first_port = args.first_port();
         let (args, url) = (&args.white, args.url.as_deref());
         let folder = folder.canonicalize().map_err(|error| {
             SetupError::usage(format!(
@@ -205,21 +235,10 @@ impl Instrumented {
         let system = |error: std::io::Error| SetupError::unreachable(error.to_string());
         let port = match args.port.or_else(|| port_of(url)) {
             Some(port) => port,
-            None => free_port(FIRST_PORT).map_err(system)?,
+            None => free_port(first_port).map_err(system)?,
         };
         let listener = Listener::open().map_err(system)?;
-        let service: String = args
-            .service
-            .iter()
-            .map(|argument| {
-                let argument = argument.replace("{port}", &port.to_string());
-                format!(" {}", quote_if_needed(&argument))
-            })
-            .collect();
-        let start = format!(
-            "exec {}{service}",
-            quote_if_needed(&built.executable.to_string_lossy())
-        );
+        let (service, start) = (args.service_words(port), args.start_command(&built, port));
         let manifest = folder.join("Cargo.toml");
         let mut plain = format!(
             "PORT={port} cargo run --quiet --manifest-path {}",
@@ -240,6 +259,18 @@ impl Instrumented {
             port,
             plain,
             start,
+        })
+    }
+
+    /// Another instance of the same build, at another port.
+    pub(super) fn another(&self, args: &RestArgs, port: u16) -> Result<Self, SetupError> {
+        let listener = Listener::open();
+        Ok(Self {
+            built: self.built.clone(),
+            listener: listener.map_err(|error| SetupError::unreachable(error.to_string()))?,
+            port,
+            plain: self.plain.clone(),
+            start: args.white.start_command(&self.built, port),
         })
     }
 

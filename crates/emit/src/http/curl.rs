@@ -407,32 +407,44 @@ fn body(words: &mut Vec<String>, body: &Body, known: &Variables, typed: bool) ->
     }
 }
 
-/// One part at most is piped in; further files are named, to be put there by hand.
+/// The first part that is no text is piped in; further ones are named, to be put there by hand.
 fn multipart(words: &mut Vec<String>, all: &[MultipartPart], known: &Variables) -> String {
     let mut before = String::new();
     for part in all {
         let plain = part.file_name.is_none() && part.content_type.is_none();
-        if let (PartContent::Text(text), true) = (&part.content, plain) {
-            let mut value = vec![ShellPiece::Text(format!("{}=", part.name))];
-            value.extend(parts(text, known));
-            words.push(format!("--form-string {}", joined(&value)));
-            continue;
-        }
         let file_name = part.file_name.as_deref().unwrap_or("file");
-        let source = if before.is_empty() { "-" } else { file_name };
-        if before.is_empty() {
-            before = match &part.content {
-                PartContent::Text(text) => format!("printf %s {} | ", joined(&parts(text, known))),
-                PartContent::Base64(base64) => {
-                    format!("printf %s {} | base64 -d | ", quote(base64))
-                }
-            };
-        }
-        let mut value = format!("{}=@{source};filename=\"{file_name}\"", part.name);
+        let mut details = format!(";filename=\"{file_name}\"");
         if let Some(media_type) = &part.content_type {
-            let _ = write!(value, ";type={media_type}");
+            let _ = write!(details, ";type={media_type}");
         }
-        words.push(format!("-F {}", quote(&value)));
+        let mut value = vec![ShellPiece::Text(format!("{}=", part.name))];
+        match &part.content {
+            PartContent::Text(text) if plain => {
+                value.extend(parts(text, known));
+                words.push(format!("--form-string {}", joined(&value)));
+            }
+            PartContent::Text(text) => {
+                // In quotes, nothing but these has a meaning for curl.
+                let escaped = |piece| match piece {
+                    ShellPiece::Text(text) => {
+                        ShellPiece::Text(text.replace('\\', "\\\\").replace('"', "\\\""))
+                    }
+                    other => other,
+                };
+                value.push(ShellPiece::Text("\"".into()));
+                value.extend(parts(text, known).into_iter().map(escaped));
+                value.push(ShellPiece::Text(format!("\"{details}")));
+                words.push(format!("-F {}", joined(&value)));
+            }
+            PartContent::Base64(base64) => {
+                let source = if before.is_empty() { "-" } else { file_name };
+                if before.is_empty() {
+                    before = format!("printf %s {} | base64 -d | ", quote(base64));
+                }
+                value.push(ShellPiece::Text(format!("@{source}{details}")));
+                words.push(format!("-F {}", joined(&value)));
+            }
+        }
     }
     before
 }
@@ -597,5 +609,25 @@ mod tests {
         };
         let script = curl(&suite, &test);
         assert!(script.contains("user%20name=a%00b"), "{script}");
+    }
+
+    #[test]
+    fn files_of_text_stand_in_the_command() {
+        let file = |text: &str| MultipartPart {
+            name: "value".into(),
+            file_name: Some("file".into()),
+            content_type: Some("application/json".into()),
+            content: PartContent::Text(Text::from(text)),
+        };
+        let parts = [file(r#"{"a": "b\\c"}"#), file("@x; y")];
+        let mut words = Vec::new();
+        assert_eq!(multipart(&mut words, &parts, &Variables::default()), "");
+        assert_eq!(
+            words,
+            [
+                r#"-F 'value="{\"a\": \"b\\\\c\"}";filename="file";type=application/json'"#,
+                r#"-F 'value="@x; y";filename="file";type=application/json'"#
+            ]
+        );
     }
 }

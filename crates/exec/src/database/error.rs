@@ -97,6 +97,14 @@ pub enum DatabaseError {
         /// The address.
         place: String,
     },
+    /// It cannot be copied.
+    #[error("cannot copy {place}: {why}")]
+    NotCopied {
+        /// The address.
+        place: String,
+        /// Why not.
+        why: String,
+    },
     /// The system gave us no sockets or threads to connect with.
     #[error("failed to create the connection runtime on this system")]
     System(#[source] std::io::Error),

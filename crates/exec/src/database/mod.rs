@@ -3,6 +3,7 @@
 mod address;
 mod batch;
 mod blocking;
+mod copy;
 mod driver_database;
 mod error;
 pub(crate) mod mariadb;
@@ -16,6 +17,7 @@ use isobath_sql::DialectName;
 
 pub(crate) use address::open;
 pub use address::{Address, connect, mask_password};
+pub use copy::DatabaseCopy;
 pub(crate) use driver_database::DriverDatabase;
 pub use error::DatabaseError;
 pub use outcome::{ResultSet, StatementOutcome};

@@ -1,11 +1,14 @@
 //! Points a service at the tap, by rewriting the environment variables that name its database.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
 
 use url::Url;
 
 use crate::database::Address;
 
+/// The name of the database apart, for either database: rewritten where it is set.
+const NAMES: [&str; 2] = ["DB_NAME", "DATABASE_NAME"];
 /// Rewritten in any case.
 const USUAL: &str = "DATABASE_URL";
 /// Rewritten where they are set.
@@ -73,14 +76,52 @@ pub fn variables(
     for (wanted, variable, value) in [
         (is_postgres, "PGHOSTADDR", host.as_str()),
         (is_postgres, "PGDATABASE", name),
+        (is_postgres, "POSTGRES_DB", name),
         (is_postgres, "PGSSLMODE", "disable"),
         (!is_postgres, "MYSQL_TCP_PORT", &port),
+        (!is_postgres, "MYSQL_DATABASE", name),
+        (!is_postgres, "MARIADB_DATABASE", name),
+        (true, NAMES[0], name),
+        (true, NAMES[1], name),
     ] {
         if wanted && set(&variable) {
             put(variable, value);
         }
     }
     variables
+}
+
+/// The variables that name a database file, with another file in its place.
+///
+/// `files` are the spellings of the path by which the service may know it, and `names` variables besides the usual ones; one of
+/// these that is not set gets the address of the other file. Values keep their form.
+pub fn file_variables(
+    files: &[String],
+    other: &Path,
+    names: &[String],
+    present: impl Fn(&str) -> Option<String>,
+) -> Vec<(String, String)> {
+    let other = other.display().to_string();
+    let moved = |value: String| {
+        let file = files.iter().find(|file| value.contains(file.as_str()))?;
+        Some(value.replacen(file, &other, 1))
+    };
+    let usual = [USUAL].into_iter().chain(ADDRESSES);
+    let usual = usual.filter_map(|name| Some((name.to_owned(), moved(present(name)?)?)));
+    let named = names.iter().map(|name| {
+        let moved = present(name).and_then(moved);
+        (
+            name.clone(),
+            moved.unwrap_or_else(|| format!("sqlite:{other}")),
+        )
+    });
+    usual.chain(named).collect()
+}
+
+/// The usual variables that name a database and are set.
+pub fn named_databases(present: impl Fn(&str) -> Option<String>) -> Vec<&'static str> {
+    let usual = [USUAL].into_iter().chain(ADDRESSES);
+    usual.filter(|name| present(name).is_some()).collect()
 }
 
 /// The address of the database at the tap, password included.
@@ -221,6 +262,39 @@ mod tests {
     }
 
     #[test]
+    fn variables_of_a_file_keep_their_form_and_name_the_other_file() {
+        let present = |name: &str| match name {
+            "DATABASE_URL" => Some("sqlite://data/shop.db?mode=rwc".to_owned()),
+            "DB_URL" => Some("jdbc:sqlite:/srv/data/shop.db".to_owned()),
+            "JDBC_DATABASE_URL" => Some("jdbc:sqlite:/srv/other.db".to_owned()),
+            _ => None,
+        };
+        let files = ["/srv/data/shop.db".to_owned(), "data/shop.db".to_owned()];
+        let moved = file_variables(
+            &files,
+            Path::new("/tmp/x/shop.db"),
+            &["MY_DB".into()],
+            present,
+        );
+        let lines: Vec<String> = moved
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                "DATABASE_URL=sqlite:///tmp/x/shop.db?mode=rwc",
+                "DB_URL=jdbc:sqlite:/tmp/x/shop.db",
+                "MY_DB=sqlite:/tmp/x/shop.db",
+            ]
+        );
+        assert_eq!(
+            named_databases(present),
+            ["DATABASE_URL", "JDBC_DATABASE_URL", "DB_URL"]
+        );
+    }
+
+    #[test]
     fn variables_that_are_set_keep_their_form_and_name_the_test_database() {
         insta::assert_snapshot!(
             check(
@@ -244,7 +318,7 @@ mod tests {
             check(
                 "postgres://me@localhost/shop_test",
                 &[],
-                &[("PGPORT", "5432"), ("PGSSLMODE", "require"), ("PGDATABASE", "shop"), ("DATABASE_URL", "host=db user=me")],
+                &[("PGPORT", "5432"), ("PGSSLMODE", "require"), ("PGDATABASE", "shop"), ("DB_NAME", "shop"), ("DATABASE_URL", "host=db user=me")],
             ),
             @r"
         DATABASE_URL=postgres://me@127.0.0.1:6000/shop_test
@@ -252,6 +326,7 @@ mod tests {
         PGPORT=6000
         PGDATABASE=shop_test
         PGSSLMODE=disable
+        DB_NAME=shop_test
         "
         );
     }

@@ -71,6 +71,19 @@ pub struct StateCost {
     pub checking: Duration,
 }
 
+impl StateCost {
+    /// The cost of two databases.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            resets: self.resets + other.resets,
+            resetting: self.resetting + other.resetting,
+            checks: self.checks + other.checks,
+            checking: self.checking + other.checking,
+        }
+    }
+}
+
 impl std::fmt::Debug for TestDatabase {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("State")

@@ -4,6 +4,7 @@
 
 mod answers;
 mod catalog;
+mod copies;
 mod engines;
 mod failures;
 mod isolated;

@@ -154,7 +154,7 @@ impl CampaignQueue for Campaign {
         for name in client.wait("list the files of the campaign", names)? {
             client.wait("remove a file", client.objects.delete(&name))?;
         }
-        for kind in ["result", "delivery"] {
+        for kind in ["result", "delivery", "shared"] {
             let stream = async {
                 let stream = client.context.get_stream_no_info(BUCKET_STREAM).await;
                 let stream = stream.map_err(std::io::Error::other)?;

@@ -271,6 +271,27 @@ impl WorkQueue for Work {
         Ok(())
     }
 
+    fn share(&self, delivery: &Delivery, number: usize, text: &str) -> Result<(), QueueError> {
+        let key = Self::key("shared", &delivery.campaign, &delivery.job.name);
+        let put = self
+            .client
+            .bucket
+            .put(format!("{key}.{number}"), text.to_owned().into());
+        self.client.wait("share candidates", put).map(|_| ())
+    }
+
+    fn shared(
+        &self,
+        delivery: &Delivery,
+        job: &str,
+        number: usize,
+    ) -> Result<Option<String>, QueueError> {
+        let key = Self::key("shared", &delivery.campaign, job);
+        let get = self.client.bucket.get(format!("{key}.{number}"));
+        let bytes = self.client.wait("read shared candidates", get)?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
     fn give_back(&self, delivery: &Delivery, counts: bool) -> Result<(), QueueError> {
         if !counts {
             let before = delivery.attempt.saturating_sub(1);

@@ -37,6 +37,21 @@ pub struct OutboundTally {
     pub example: String,
 }
 
+impl OutboundTally {
+    /// Adds those that another instance of the service sent.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.calls += other.calls;
+        for (status, calls) in other.statuses {
+            *self.statuses.entry(status).or_default() += calls;
+        }
+        self.operations.extend(other.operations);
+        self.encrypted |= other.encrypted;
+        if self.example.is_empty() {
+            self.example = other.example;
+        }
+    }
+}
+
 /// External services while candidates run.
 #[derive(Debug)]
 pub struct Mocks {

@@ -1,6 +1,8 @@
 //! Events of a run.
 
-use isobath_search::{Phase, SearchEvent};
+use std::sync::Arc;
+
+use isobath_search::{Phase, SearchEvent, TargetId};
 
 use super::PreviousRun;
 use crate::caller::Service;
@@ -58,6 +60,8 @@ pub enum Event<'a> {
     Kept {
         /// The candidate.
         candidate: &'a Candidate,
+        /// What, as sentences.
+        targets: &'a [String],
     },
     /// A fault was met for the first time.
     Fault {
@@ -96,7 +100,8 @@ pub(super) struct EventReporter {
     targets: usize,
     covered: usize,
     n_faults: usize,
-    n_crashes: usize,
+    /// Crashes that were told, by the place of the service in the list of instances.
+    n_crashes: Vec<usize>,
     /// What was found over calls, as points where a number rises.
     pub(super) timeline: Vec<TimelinePoint>,
 }
@@ -121,17 +126,17 @@ impl EventReporter {
             targets: 0,
             covered: 0,
             n_faults: 0,
-            n_crashes: 0,
+            n_crashes: Vec::new(),
             timeline: earlier.map_or_else(Vec::new, |earlier| earlier.timeline.clone()),
         }
     }
 
-    /// What happens in the search; `share` of the whole budget is what the search may use.
+    /// What happens in the search, on the service and its copies; `used` is the share of the budget that is used.
     pub(super) fn on(
         &mut self,
         event: &SearchEvent,
         problem: &RestProblem,
-        service: &Service,
+        services: &[Arc<Service>],
         used: f64,
     ) {
         match *event {
@@ -139,7 +144,7 @@ impl EventReporter {
             SearchEvent::Phase(Phase::Focus) => self.stage(Stage::Focus),
             SearchEvent::Covered { target, .. } => {
                 if let Some(target) = problem.targets().get(target) {
-                    let target = target.describe(&service.api);
+                    let target = target.describe(&problem.api);
                     let calls = self.calls;
                     (self.sink)(&Event::Covered { calls, target });
                 }
@@ -151,7 +156,7 @@ impl EventReporter {
                 ..
             } => {
                 (self.targets, self.covered) = (targets, covered);
-                self.report_new_faults(problem, service);
+                self.report_new_faults(problem, services);
                 self.add_calls(cost, used);
                 self.mark();
             }
@@ -160,8 +165,21 @@ impl EventReporter {
     }
 
     /// A candidate is the first to cover something.
-    pub(super) fn keep(&mut self, candidate: &Candidate) {
-        (self.sink)(&Event::Kept { candidate });
+    pub(super) fn keep(
+        &mut self,
+        candidate: &Candidate,
+        covered: &[TargetId],
+        problem: &RestProblem,
+    ) {
+        let targets = covered.iter().filter_map(|target| {
+            let target = problem.targets().get(*target)?;
+            Some(target.describe(&problem.api))
+        });
+        let targets: Vec<String> = targets.collect();
+        (self.sink)(&Event::Kept {
+            candidate,
+            targets: &targets,
+        });
     }
 
     /// Adds a timeline point if there is progress.
@@ -205,20 +223,25 @@ impl EventReporter {
         });
     }
 
-    /// Reports new faults and crashes.
-    pub(super) fn report_new_faults(&mut self, problem: &RestProblem, service: &Service) {
+    /// Reports new faults and crashes; `services` are all instances, or only the first.
+    pub(super) fn report_new_faults(&mut self, problem: &RestProblem, services: &[Arc<Service>]) {
         let calls = self.calls;
         let faults = problem.faults();
         for fault in &faults[self.n_faults.min(faults.len())..] {
             (self.sink)(&Event::Fault { calls, fault });
         }
         self.n_faults = faults.len();
-        if service.supervisor.restarts() as usize > self.n_crashes
-            || service.supervisor.lost_reason().is_some()
-        {
-            for crash in &service.supervisor.crashes(self.n_crashes) {
-                (self.sink)(&Event::Crashed { calls, crash });
-                self.n_crashes += 1;
+        if self.n_crashes.len() < services.len() {
+            self.n_crashes.resize(services.len(), 0);
+        }
+        for (service, n_crashes) in services.iter().zip(&mut self.n_crashes) {
+            if service.supervisor.restarts() as usize > *n_crashes
+                || service.supervisor.lost_reason().is_some()
+            {
+                for crash in &service.supervisor.crashes(*n_crashes) {
+                    (self.sink)(&Event::Crashed { calls, crash });
+                    *n_crashes += 1;
+                }
             }
         }
     }

@@ -168,7 +168,7 @@ impl Finish<'_> {
     fn report_new_faults(&self) {
         let service = self.caller.service();
         let mut reporter = self.reporter.borrow_mut();
-        reporter.report_new_faults(&self.problem, service);
+        reporter.report_new_faults(&self.problem, std::slice::from_ref(service));
         reporter.mark();
     }
 

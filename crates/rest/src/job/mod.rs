@@ -29,7 +29,7 @@ pub use last_calls::call_disruptive;
 pub use run::{ClientMaker, SEARCH_ENDS, in_flight, run};
 pub use uncovered::UncoveredTarget;
 
-use crate::caller::ServiceLost;
+use crate::caller::{Service, ServiceLost};
 use crate::candidate::Candidate;
 use crate::db_oracle::{ConstraintUse, Drift};
 use crate::exchange::Exchange;
@@ -57,8 +57,11 @@ pub struct Config {
     pub interrupt: Arc<AtomicBool>,
     /// Raised to end also the calls that handing over takes.
     pub stop: Arc<AtomicBool>,
-    /// How many candidates are run at once.
+    /// How many candidates are run at once on the one service, where there are no copies of it.
     pub workers: usize,
+    /// Copies of the service that take part in the search: each has its own address, sessions, driver, database and mocks.
+    /// All that is not the search is done on the service itself.
+    pub copies: Vec<Arc<Service>>,
     /// How candidates are made.
     pub sampling: SamplingConfig,
     /// Also keep a test for each kind of value and part of a response.
@@ -69,6 +72,22 @@ pub struct Config {
     pub probes: ProbeConfig,
     /// State of the interrupted run to resume.
     pub previous: Option<PreviousRun>,
+    /// What of the job is done.
+    pub part: JobPart,
+    /// Returns candidates of other searches on the same service that came since the last time.
+    pub imports: Option<Arc<dyn Fn() -> Vec<Candidate>>>,
+}
+
+/// What of a job is done: all of it, or a part that belongs to a search on several machines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JobPart {
+    /// Search, probes, and tests.
+    #[default]
+    Whole,
+    /// Only the search, with the whole budget: one of several that exchange what they find.
+    Search,
+    /// Probes and tests of what several searches found, which are the candidates of [`Config::previous`].
+    Merge,
 }
 
 /// State of an interrupted run.
@@ -97,6 +116,14 @@ impl PreviousRun {
 }
 
 impl Config {
+    /// How many calls the search makes at once.
+    fn parallel_calls(&self) -> usize {
+        match self.copies.len() {
+            0 => self.workers.max(1),
+            copies => copies + 1,
+        }
+    }
+
     /// A run by one worker that only calls bound, so that it is the same whenever it is repeated.
     #[must_use]
     pub fn single_worker(seed: u64, calls: u64) -> Self {
@@ -111,11 +138,14 @@ impl Config {
             interrupt: Arc::default(),
             stop: Arc::default(),
             workers: 1,
+            copies: Vec::new(),
             sampling: SamplingConfig::default(),
             all_tests: false,
             disabled: BTreeSet::new(),
             probes: ProbeConfig::default(),
             previous: None,
+            part: JobPart::Whole,
+            imports: None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A run, from the first call to its result.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,8 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use isobath_exec::http::Client;
+use isobath_exec::mock::MockEndpoint;
+use isobath_exec::test_database::StateCost;
 use isobath_search::{
-    Budget, Observer, Search, SearchEvent, StopReason, run as run_alone, run_with_workers,
+    Budget, Observer, Search, SearchEvent, StopReason, TargetId, run as run_alone, run_with_workers,
 };
 
 use super::event::{Event, EventReporter, Stage, unexplained};
@@ -18,16 +20,16 @@ use super::finish::Finish;
 use super::first_calls::look_first;
 use super::probing::run_probes;
 use super::shares::{BudgetShares, Pace, used, verification_share};
-use super::{Config, DatabaseFindings, RunResult};
+use super::{Config, DatabaseFindings, JobPart, RunResult};
 use crate::caller::{Caller, Service, ServiceLost};
 use crate::candidate::Candidate;
 use crate::db_oracle::{DatabaseOracle, drift};
-use crate::external::{MockCatalog, OutboundRequest, OutboundTally};
+use crate::external::{MockCatalog, Mocks, OutboundRequest, OutboundTally};
 use crate::feedback::CodeTargets;
 use crate::oracle::Oracle;
 use crate::probe::ProbeReport;
 use crate::problem::RestProblem;
-use crate::seeding::RowSeeder;
+use crate::seeding::{DatabaseReport, RowSeeder};
 
 /// The most of the budget that a run which is resumed counts as used: tests are verified anew.
 pub const SEARCH_ENDS: f64 = 0.6;
@@ -42,10 +44,10 @@ const MAX_FEW_CALLS: f64 = 0.25;
 
 /// How many candidates should be on their way at once for so many workers to be busy.
 ///
-/// Twice as many as there are workers keep them busy also when some candidates take longer than others.
+/// Four times as many as there are workers keep them busy also when some candidates take longer than others.
 #[must_use]
 pub fn in_flight(workers: usize) -> usize {
-    if workers > 1 { workers * 2 } else { 1 }
+    if workers > 1 { workers * 4 } else { 1 }
 }
 
 /// Makes a client whose calls end when the flag is raised.
@@ -64,13 +66,16 @@ pub fn run(
 ) -> io::Result<RunResult> {
     let reporter = EventReporter::new(Box::new(sink), config.previous.as_ref());
     let reporter = Rc::new(RefCell::new(reporter));
-    let shares = Arc::new(BudgetShares::default());
+    let shares = Arc::new(BudgetShares::new(config));
     let mut search = search(service, config, &shares);
     search.observe(SearchListener {
         shares: Arc::clone(&shares),
         reporter: Rc::clone(&reporter),
-        service: Arc::clone(service),
+        services: services(service, config).cloned().collect(),
     });
+    if let Some(imports) = config.imports.clone() {
+        search.import_from(Box::new(move || imports()));
+    }
     let (mut spent, mut calls) = (0, 0);
     if let Some(earlier) = &config.previous {
         reporter.borrow_mut().stage(Stage::Resume);
@@ -88,7 +93,7 @@ pub fn run(
         Caller::new(Arc::clone(service), client(&config.stop)?).with_seed(config.search.seed);
     let mut probed = ProbeReport::default();
     let uniform_answer = shares.uniform_answer();
-    if ended.is_ok() && uniform_answer.is_none() {
+    if ended.is_ok() && uniform_answer.is_none() && config.part != JobPart::Search {
         // Probes and tests are few enough to look at the rows around each of their calls.
         service.with_database(|database| database.watch_every_call(true));
         probed = run_probes(
@@ -97,12 +102,12 @@ pub fn run(
             config,
             &reporter,
             spent + search.cost(),
-            shares.per_call(shares.used()),
+            shares.per_single_call(shares.used()),
         );
-        if probed.lost.is_none() {
+        if probed.lost.is_none() && config.part == JobPart::Whole {
             // What the probes did not need goes back to the search.
             let (problem, archive) = (search.problem(), search.archive());
-            let per_call = shares.per_call(shares.used());
+            let per_call = shares.per_single_call(shares.used());
             let reserve = verification_share(problem, archive, config, per_call);
             let few = FEW_CALLS * per_call;
             let reserve = (RUNS_AFTER_SEARCH * reserve).max(few.min(MAX_FEW_CALLS));
@@ -124,7 +129,11 @@ pub fn run(
         config,
         reporter: &reporter,
         calls: calls_so_far,
-        pace: Pace::after(shares.per_call(used_so_far), calls_so_far, used_so_far),
+        pace: Pace::after(
+            shares.per_single_call(used_so_far),
+            calls_so_far,
+            used_so_far,
+        ),
         reserved_calls: 0,
         kept_calls: 0,
         kept_logins: Duration::ZERO,
@@ -135,12 +144,13 @@ pub fn run(
         needs_state: BTreeSet::new(),
         lost: probed.lost.or(ended.err()),
     };
-    finish.note(unexplained(service));
+    finish.note(services(service, config).flat_map(|service| unexplained(service)));
     let findings = probed.findings;
     finish.note(findings.iter().map(|finding| finding.fault.clone()));
     // What is not the service shows no faults of it, and nothing worth keeping.
     let tests = match uniform_answer {
         Some(_) => Vec::new(),
+        None if config.part == JobPart::Search => Vec::new(),
         None => {
             finish.learn_unique_texts();
             finish.tests(findings)
@@ -156,6 +166,8 @@ pub fn run(
     Ok(RunResult {
         faults: match uniform_answer {
             Some(_) => Vec::new(),
+            // They are those of the merge, which verifies them.
+            None if config.part == JobPart::Search => Vec::new(),
             None => finish.faults(&tests),
         },
         uniform_answer,
@@ -170,7 +182,9 @@ pub fn run(
         disruptive: finish.problem.disruption.observed(),
         login_changes: finish.problem.disruption.login_changes(),
         slow: finish.problem.latencies.slow_operations(),
-        crashes: service.supervisor.crashes(0),
+        crashes: services(service, config)
+            .flat_map(|service| service.supervisor.crashes(0))
+            .collect(),
         unverified: finish.unverified,
         unstable: finish.unstable,
         state_dependent: finish.state_dependent,
@@ -187,19 +201,29 @@ pub fn run(
             .statements()
             .map(str::to_owned)
             .collect(),
-        rows: rows(service, &finish.problem),
-        database: service.with_database(|database| database.report()),
-        outgoing: outgoing(service, &finish.problem),
+        rows: rows(service, config, &finish.problem),
+        database: services(service, config)
+            .filter_map(|service| service.with_database(|database| database.report()))
+            .reduce(DatabaseReport::merge),
+        outgoing: outgoing(service, config, &finish.problem),
         lost: finish.lost,
         tests,
     })
+}
+
+/// The service and its copies.
+fn services<'a>(
+    service: &'a Arc<Service>,
+    config: &'a Config,
+) -> impl Iterator<Item = &'a Arc<Service>> + Clone {
+    std::iter::once(service).chain(&config.copies)
 }
 
 /// Passes on what happens in the search.
 struct SearchListener {
     shares: Arc<BudgetShares>,
     reporter: Rc<RefCell<EventReporter>>,
-    service: Arc<Service>,
+    services: Vec<Arc<Service>>,
 }
 
 impl Observer<RestProblem> for SearchListener {
@@ -208,33 +232,50 @@ impl Observer<RestProblem> for SearchListener {
         if let SearchEvent::Evaluated { cost, .. } = event {
             self.shares.note(problem, *cost);
         }
-        reporter.on(event, problem, &self.service, self.shares.used());
+        reporter.on(event, problem, &self.services, self.shares.used());
     }
 
-    fn keep(&mut self, candidate: &Candidate, _problem: &RestProblem) {
-        self.reporter.borrow_mut().keep(candidate);
+    fn keep(&mut self, candidate: &Candidate, covered: &[TargetId], problem: &RestProblem) {
+        self.reporter.borrow_mut().keep(candidate, covered, problem);
     }
 }
 
 /// Outbound requests: mocked ones, and others that the driver observed.
-fn outgoing(service: &Service, problem: &RestProblem) -> Vec<(OutboundRequest, OutboundTally)> {
-    let answered = service.with_mocks(|mocks| (mocks.tallies(), mocks.endpoints().to_vec()));
-    let (mut all, endpoints) = answered.unwrap_or_default();
+fn outgoing(
+    service: &Arc<Service>,
+    config: &Config,
+    problem: &RestProblem,
+) -> Vec<(OutboundRequest, OutboundTally)> {
+    let mut answered: BTreeMap<OutboundRequest, OutboundTally> = BTreeMap::new();
+    for service in services(service, config) {
+        for (request, tally) in service.with_mocks(Mocks::tallies).unwrap_or_default() {
+            answered.entry(request).or_default().add(tally);
+        }
+    }
+    let endpoints: Vec<MockEndpoint> = services(service, config)
+        .filter_map(|service| service.with_mocks(|mocks| mocks.endpoints().to_vec()))
+        .flatten()
+        .collect();
+    let mut all: Vec<_> = answered.into_iter().collect();
     all.extend(problem.unmocked().unanswered(&endpoints));
     all
 }
 
 /// What was learned about the rows.
-fn rows(service: &Service, problem: &RestProblem) -> Option<DatabaseFindings> {
+fn rows(service: &Service, config: &Config, problem: &RestProblem) -> Option<DatabaseFindings> {
     let judge = problem.db_oracle()?;
     service.with_database(|database| {
         let state = &database.state;
         let tables = state.not_snapshotted().iter();
+        let costs = config
+            .copies
+            .iter()
+            .filter_map(|copy| copy.with_database(|database| database.state.cost()));
         DatabaseFindings {
             place: state.display_address().to_owned(),
             constraints: judge.matrix().rows(state.dialect()),
             drift: drift(&service.api, state.schema(), state.dialect()),
-            cost: state.cost(),
+            cost: costs.fold(state.cost(), StateCost::plus),
             not_kept: tables
                 .filter_map(|&table| Some(state.schema().tables.get(table)?.name.clone()))
                 .collect(),
@@ -309,15 +350,18 @@ fn evaluate(
     client: &ClientMaker<'_>,
     config: &Config,
 ) -> io::Result<Result<StopReason, ServiceLost>> {
-    let caller = || Ok(Caller::new(Arc::clone(service), client(&config.interrupt)?));
-    if config.workers <= 1 {
+    let caller = |service: &Arc<Service>| -> io::Result<Caller> {
+        Ok(Caller::new(Arc::clone(service), client(&config.interrupt)?))
+    };
+    let n_callers = config.parallel_calls();
+    if n_callers <= 1 {
         // Without a thread of its own for the calls, nobody has to be woken for each of them.
-        let mut caller = caller()?;
+        let mut caller = caller(service)?;
         return Ok(run_alone(search, |candidate| caller.run(candidate)));
     }
-    let callers = (0..config.workers)
-        .map(|_| caller())
-        .collect::<io::Result<Vec<_>>>()?;
+    // An instance each, or all on the one service.
+    let instances = services(service, config).cycle().take(n_callers);
+    let callers = instances.map(caller).collect::<io::Result<Vec<_>>>()?;
     let workers = callers
         .into_iter()
         .map(|mut caller| move |candidate: &Candidate| caller.run(candidate))

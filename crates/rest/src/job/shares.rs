@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use isobath_search::{Archive, TargetId};
 
-use super::Config;
+use super::{Config, JobPart};
 use crate::candidate::Candidate;
 use crate::problem::RestProblem;
 
@@ -124,9 +124,26 @@ pub(super) struct BudgetShares {
     /// The share of the budget that was used when it was last asked for, in millionths.
     used: AtomicU64,
     pace: Mutex<Pace>,
+    /// How many calls of the search share the time that one takes; the others are made one after the other.
+    parallel_calls: usize,
+    /// Whether only the search is done.
+    is_all_search: bool,
 }
 
 impl BudgetShares {
+    /// The shares of a run.
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            // Calls that are counted take no time.
+            parallel_calls: match config.calls {
+                Some(_) => 1,
+                None => config.parallel_calls(),
+            },
+            is_all_search: config.part == JobPart::Search,
+            ..Self::default()
+        }
+    }
+
     /// Takes note of a candidate that cost so many calls.
     pub(super) fn note(&self, problem: &RestProblem, cost: u64) {
         self.calls.fetch_add(cost, Ordering::Relaxed);
@@ -190,16 +207,24 @@ impl BudgetShares {
         used / self.search_end(used)
     }
 
-    /// The share of the budget that a call uses now.
-    pub(super) fn per_call(&self, used: f64) -> f64 {
+    /// The share of the budget that a call of the search uses now.
+    fn per_call(&self, used: f64) -> f64 {
         let pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
         pace.per_call(self.calls(), used)
+    }
+
+    /// The share of the budget that a call of probes and tests uses, which are made one after the other.
+    pub(super) fn per_single_call(&self, used: f64) -> f64 {
+        self.per_call(used) * self.parallel_calls.max(1) as f64
     }
 
     /// The share of the budget at which the search ends.
     fn search_end(&self, used: f64) -> f64 {
         if self.uniform_answer().is_some() {
             return 0.0;
+        }
+        if self.is_all_search {
+            return 1.0;
         }
         let end_after_probes = self.end_after_probes.load(Ordering::Relaxed);
         if end_after_probes > 0 {
@@ -217,7 +242,7 @@ impl BudgetShares {
             };
         }
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
-        let per_call = self.per_call(used);
+        let per_call = self.per_single_call(used);
         let tests = per_call * count(&self.pairs) * CALLS_PER_TEST * RUNS_PER_TEST;
         let probes = probe_share(per_call, self.succeeded.load(Ordering::Relaxed));
         (1.0 - tests - probes).clamp(MIN_SEARCH, MAX_SEARCH)
@@ -242,6 +267,18 @@ mod tests {
         assert_eq!(search_end(200, 100), MIN_SEARCH);
         let between = search_end(1_200, 100);
         assert!((0.45..0.55).contains(&between), "{between}");
+    }
+
+    #[test]
+    fn calls_that_are_made_one_after_the_other_take_as_long_as_several_of_the_search() {
+        let shares = BudgetShares {
+            parallel_calls: 8,
+            ..BudgetShares::default()
+        };
+        shares.calls.store(800, Ordering::Relaxed);
+        assert_eq!(shares.per_single_call(0.5), 8.0 * shares.per_call(0.5));
+        shares.pairs.store(100, Ordering::Relaxed);
+        assert_eq!(shares.search_end(0.5), MIN_SEARCH);
     }
 
     #[test]

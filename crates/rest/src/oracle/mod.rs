@@ -380,10 +380,10 @@ fn server_error_cause(
         })
         .unwrap_or_else(|| text.chars().take(400).collect());
     let failure = exchange.trace.failed_statement();
-    let beneath = failure.unwrap_or(&exchange.service_output);
+    let output = failure.unwrap_or(&exchange.service_output);
     let is_blamed = |input: &&RefusedInput| {
         (input.is_in)(&exchange.request)
-            && (input.may_be_blamed(&message) || input.is_blamed(beneath))
+            && (input.may_be_blamed(&message) || input.is_blamed(output))
     };
     if let Some(input) = REFUSED_INPUTS.iter().find(is_blamed) {
         return input.cause.to_owned();

@@ -74,6 +74,41 @@ pub struct DatabaseReport {
     pub rows_for_rule: u64,
 }
 
+impl DatabaseReport {
+    /// The statistics of two instances of the service, each with a database of its own.
+    #[must_use]
+    pub(crate) fn merge(mut self, other: Self) -> Self {
+        self.statements += other.statements;
+        self.read += other.read;
+        self.rows_for_rule += other.rows_for_rule;
+        self.rows.rows += other.rows.rows;
+        self.rows.refused += other.rows.refused;
+        self.rows.judging += other.rows.judging;
+        self.cost = self.cost.plus(other.cost);
+        for one in other.unsupported {
+            match self
+                .unsupported
+                .iter_mut()
+                .find(|known| known.shape == one.shape)
+            {
+                Some(known) => known.times += one.times,
+                None => self.unsupported.push(one),
+            }
+        }
+        for one in other.seen {
+            match self
+                .seen
+                .binary_search_by(|known| known.shape.cmp(&one.shape))
+            {
+                Ok(at) => self.seen[at].merge(one),
+                Err(at) => self.seen.insert(at, one),
+            }
+        }
+        self.shapes = self.shapes.max(other.shapes).max(self.seen.len());
+        self
+    }
+}
+
 /// Rows of the database as a query finds them.
 struct SnapshotRows<'a>(&'a RowImage);
 

@@ -51,6 +51,25 @@ pub struct StatementReport {
     pub rules: Vec<RuleReport>,
 }
 
+impl StatementReport {
+    /// Adds what became of the same statement in another instance of the service.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.times += other.times;
+        self.found += other.found;
+        for rule in other.rules {
+            match self
+                .rules
+                .iter_mut()
+                .find(|known| known.label == rule.label)
+            {
+                Some(known) if known.nearest <= rule.nearest => {}
+                Some(known) => *known = rule,
+                None => self.rules.push(rule),
+            }
+        }
+    }
+}
+
 /// What statements are read by.
 #[derive(Clone, Copy)]
 pub(super) struct StatementContext<'a> {
@@ -64,6 +83,8 @@ pub(super) struct StatementContext<'a> {
 /// An unsupported statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnsupportedStatement {
+    /// The text without its values.
+    pub shape: Arc<str>,
     /// An example of it.
     pub text: String,
     /// Why not.
@@ -286,6 +307,7 @@ impl Statements {
             .unsupported
             .entry(Arc::clone(shape))
             .or_insert_with(|| UnsupportedStatement {
+                shape: Arc::clone(shape),
                 text: text.split_whitespace().collect::<Vec<_>>().join(" "),
                 why,
                 times: 0,

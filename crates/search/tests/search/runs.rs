@@ -121,6 +121,71 @@ fn all_workers_work() {
 }
 
 #[test]
+fn each_worker_gets_the_same_candidates_in_every_run() {
+    let config = SearchConfig {
+        in_flight: 12,
+        ..config(AlgorithmKind::Mio, 1)
+    };
+    let given = || {
+        let budget = Budget::default().evaluations(1_000);
+        let mut search = Search::new(Numbers::with_goals(10), &config, budget);
+        let lists = [const { Mutex::new(Vec::new()) }; 3];
+        let worker = |own: usize| {
+            let lists = &lists;
+            move |list: &List| {
+                lists[own].lock().unwrap().push(list.numbers.clone());
+                Ok::<_, ()>(list.numbers.clone())
+            }
+        };
+        run_with_workers(&mut search, (0..3).map(worker).collect()).unwrap();
+        lists.map(|list| list.into_inner().unwrap())
+    };
+    let first = given();
+    assert_eq!(first, given());
+    let most = first.iter().map(Vec::len).max();
+    let least = first.iter().map(Vec::len).min();
+    assert!(
+        least >= Some(250) && most <= Some(450),
+        "{least:?} to {most:?}"
+    );
+}
+
+#[test]
+fn candidates_of_other_searches_are_run_cost_and_are_kept() {
+    let config = config(AlgorithmKind::Mio, 1);
+    let search = |evaluations| {
+        let budget = Budget::default().evaluations(evaluations);
+        Search::new(Numbers::with_goals(10), &config, budget)
+    };
+    let answer = |list: &List| Ok::<_, ()>(list.numbers.clone());
+    let mut other = search(3_000);
+    run(&mut other, answer).unwrap();
+    let found = other.finish().archive;
+    let mut given: Vec<List> = found
+        .suite()
+        .into_iter()
+        .map(|(kept, _)| (*kept.candidate).clone())
+        .collect();
+    let n_given = given.len() as u64;
+    assert!(n_given > 1);
+    let mut importing = search(4 * n_given);
+    importing.import_from(Box::new(move || std::mem::take(&mut given)));
+    run(&mut importing, answer).unwrap();
+    let imported = importing.finish();
+    assert_eq!(
+        (imported.evaluations, imported.resumed_cost),
+        (4 * n_given, 0)
+    );
+    assert_eq!(imported.archive.n_covered(), found.n_covered());
+    let without = {
+        let mut alone = search(4 * n_given);
+        run(&mut alone, answer).unwrap();
+        alone.finish().archive.n_covered()
+    };
+    assert!(without < found.n_covered(), "{without}");
+}
+
+#[test]
 fn a_raised_flag_ends_the_search_with_what_it_has() {
     let flag = Arc::new(AtomicBool::new(false));
     let budget = Budget::default().interrupt(Arc::clone(&flag));
@@ -254,7 +319,7 @@ struct Keeping(Arc<Mutex<Vec<List>>>);
 impl Observer<Numbers> for Keeping {
     fn on(&mut self, _event: &SearchEvent, _problem: &Numbers) {}
 
-    fn keep(&mut self, candidate: &List, _problem: &Numbers) {
+    fn keep(&mut self, candidate: &List, _covered: &[TargetId], _problem: &Numbers) {
         let mut kept = self.0.lock().expect("nobody panicked");
         kept.push(candidate.clone());
     }
