@@ -11,12 +11,14 @@ mod cpu;
 mod database;
 mod effect;
 mod faults;
+mod flakes;
 mod foo;
 mod http;
 mod instances;
 mod jvm;
 mod llvm;
 mod marina;
+mod memory;
 mod mutants;
 mod openapi;
 mod proofs;
@@ -108,8 +110,26 @@ fn main() -> ExitCode {
                 binary: Path::new(binary),
                 calls: number(0, 160),
                 kills: number(1, 20),
+                only: numbers.get(2).copied(),
             })
         }
+        ["memory", binary] => memory::table(Path::new(binary), 100_000),
+        ["memory", binary, calls] => {
+            memory::table(Path::new(binary), calls.parse().unwrap_or(100_000))
+        }
+        ["flakes", binary, rest @ ..] => {
+            let number = |at: usize, usual| {
+                let word = rest.get(at).and_then(|word| word.parse().ok());
+                word.unwrap_or(usual)
+            };
+            flakes::table(&flakes::Plan {
+                program: Path::new(binary),
+                runs: number(0, 10),
+                calls: number(1, 500),
+                only: rest.get(2).copied(),
+            })
+        }
+        ["ledger", port] => faults::serve_ledger(port),
         ["query", folder, options @ ..] => query::measure(Path::new(folder), options),
         ["proofs", options @ ..] => proofs::table(options),
         ["analytics", folder] => analytics::table(Path::new(folder), false),
@@ -209,7 +229,9 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench tap");
             eprintln!("       isobath-bench foo [SEEDS]");
             eprintln!("       isobath-bench marina BINARY [BUDGET]");
-            eprintln!("       isobath-bench faults BINARY [CALLS] [KILLS]");
+            eprintln!("       isobath-bench faults BINARY [CALLS [KILLS [NAME]]]");
+            eprintln!("       isobath-bench memory BINARY [CALLS]");
+            eprintln!("       isobath-bench flakes BINARY [RUNS [CALLS [NAME]]]");
             eprintln!("       isobath-bench openapi FOLDER [BINARY]");
             eprintln!("       isobath-bench rest FOLDER BINARY");
             eprintln!("       isobath-bench query-eval FOLDER");

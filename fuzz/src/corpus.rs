@@ -1,5 +1,7 @@
 //! Good inputs to begin with, small and with a bit of everything.
 
+use isobath_emit::campaign::CampaignReport;
+use isobath_emit::findings::{FaultView, RestReport};
 use isobath_emit::http::{Auth, ExpectedResponse, HttpStep, HttpSuite, HttpTest, Request, User};
 use isobath_genes::{GeneConfig, Reference};
 use isobath_protocol::{Event, channel};
@@ -265,4 +267,59 @@ pub fn tap() -> Vec<Vec<u8>> {
         ),
     ];
     vec![postgres.concat(), mysql.concat()]
+}
+
+/// Responses, each after a byte for its content type.
+#[must_use]
+pub fn answer() -> Vec<Vec<u8>> {
+    texts(&[
+        "\0[{\"id\": 1, \"name\": \"Rex\", \"born\": \"2020-02-29\", \"kind\": \"cat\", \"friends\": [{\"name\": \"Ada\"}]}]",
+        "\u{1}<Pet><name>Rex</name></Pet>",
+        "\u{2}plain text",
+    ])
+}
+
+/// Choices of the targets whose inputs are right by construction.
+#[must_use]
+pub fn choices() -> Vec<Vec<u8>> {
+    let mut rng = fastrand::Rng::with_seed(1);
+    let mut bytes = |length: usize| (0..length).map(|_| rng.u8(..)).collect();
+    (1..12).map(|n| bytes(n * 40)).collect()
+}
+
+/// Reports and results.
+#[must_use]
+pub fn report() -> Vec<Vec<u8>> {
+    let fault = FaultView {
+        code: "server-error".to_owned(),
+        operation: "GET /pets/{id}".to_owned(),
+        message: "500 <b>".to_owned(),
+        details: vec!["in line 3".to_owned()],
+        ..FaultView::default()
+    };
+    let rest = RestReport {
+        title: "pets".to_owned(),
+        faults: vec![fault],
+        ..RestReport::default()
+    };
+    let mut inputs = texts(&[
+        "<testsuites><testsuite name='s'><testcase name='a' classname='b'/><testcase name='c'><failure message='no'>x</failure></testcase></testsuite></testsuites>",
+        "running 2 tests\ntest a::b ... ok\ntest c ... FAILED\n\nfailures:\n\n---- c stdout ----\nno\n\ntest result: FAILED. 1 passed; 1 failed\n",
+    ]);
+    inputs.push(rest.to_json().into_bytes());
+    inputs.push(CampaignReport::default().to_json().into_bytes());
+    inputs
+}
+
+/// Statements, messages of databases and addresses.
+#[must_use]
+pub fn statement() -> Vec<Vec<u8>> {
+    texts(&[
+        "SELECT a ? 'x', $1, :name::text, @v, %s /* ? */ -- ?\nFROM t WHERE s = E'\\'' AND d = $tag$ ? $tag$; DELETE FROM `u` WHERE x = \"y\";",
+        "/*!40101 SET NAMES utf8 */; INSERT INTO s.t VALUES (?, 'a''b', X'00') # end",
+        "23505: duplicate key value violates unique constraint (UNIQUE: constraint k of t, columns a, b)",
+        "UNIQUE constraint failed: t.a, t.b",
+        "postgres://me:pw@localhost:5432/x_test?sslmode=disable",
+        "sqlite:file.db",
+    ])
 }

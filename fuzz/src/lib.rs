@@ -13,11 +13,19 @@
 
 pub mod corpus;
 mod mutator;
+mod structured;
 
 use std::sync::LazyLock;
 
 use fastrand::Rng;
+use isobath_emit::campaign::{self, CampaignReport};
+use isobath_emit::findings::{self, RestReport};
+use isobath_emit::http::writer::RunResults;
 use isobath_emit::http::{HttpSuite, curl, writer};
+use isobath_emit::report::{self, query::QueryReport};
+use isobath_emit::{RunReport, Suite};
+use isobath_exec::database::Address;
+use isobath_exec::statement::StatementFailure;
 use isobath_exec::tap::{Sender, replay};
 use isobath_genes::{GeneConfig, Pattern, PatternDomain, Unresolved};
 use isobath_protocol::{Command, Event, TargetTable, channel};
@@ -31,9 +39,12 @@ use isobath_rows::query::job;
 use isobath_rows::query::target::QueryTarget;
 use isobath_sql::coverage::{CoverageOptions, QueryCriterion, targets};
 use isobath_sql::ddl::{Source, load};
-use isobath_sql::{DialectName, Schema, Value, query as sql, render};
+use isobath_sql::lex::{Lexer, LexerRules};
+use isobath_sql::referenced_tables::referenced_tables;
+use isobath_sql::{DialectName, Schema, Value, query as sql, render, statement_text};
 
 pub use mutator::Mutator;
+pub use structured::{chance, evaluated};
 
 /// A parser to fuzz.
 pub struct Target {
@@ -48,14 +59,19 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 14] = [
+    target("answer", answer, corpus::answer, 2_000),
     target("auth", auth, corpus::auth, 2_000),
+    target("chance", chance, corpus::choices, 150),
     target("ddl", ddl, corpus::ddl, 300),
+    target("evaluated", evaluated, corpus::choices, 400),
     target("journal", journal, corpus::journal, 1_000),
     target("messages", messages, corpus::messages, 4_000),
     target("openapi", openapi, corpus::openapi, 150),
     target("pattern", pattern, corpus::pattern, 600),
     target("query", query, corpus::query, 120),
+    target("report", report, corpus::report, 300),
+    target("statement", statement, corpus::statement, 2_000),
     target("suite", suite, corpus::suite, 400),
     target("tap", tap, corpus::tap, 3_000),
 ];
@@ -95,12 +111,37 @@ pub fn ddl(bytes: &[u8]) {
     }
 }
 
+static API: LazyLock<Option<Api>> = LazyLock::new(|| {
+    let document = String::from_utf8(corpus::document().to_vec()).ok()?;
+    openapi::read(&document, "fuzz.yaml", &NoLoader).ok()
+});
+
+/// Checks a response against the schemas of a document. The first byte says which content type it has.
+pub fn answer(bytes: &[u8]) {
+    let (Some(api), Some((first, body))) = (&*API, bytes.split_first()) else {
+        return;
+    };
+    let kinds = [
+        "application/json",
+        "application/xml",
+        "text/plain",
+        "\u{e9};;",
+    ];
+    let kind = kinds[usize::from(*first) % kinds.len()];
+    let checker = ResponseChecker::new(api);
+    for operation in &api.operations {
+        let answer = ReceivedResponse {
+            status: 200 + u16::from(*first) % 4,
+            headers: &[("Content-Type", kind), ("Location", "/pets/1")],
+            body,
+            json: None,
+        };
+        let _ = checker.check(api, operation, &answer);
+    }
+}
+
 /// Restores candidates of a run that was killed; those that are restored can be stored and sent.
 pub fn journal(bytes: &[u8]) {
-    static API: LazyLock<Option<Api>> = LazyLock::new(|| {
-        let document = String::from_utf8(corpus::document().to_vec()).ok()?;
-        openapi::read(&document, "fuzz.yaml", &NoLoader).ok()
-    });
     let (Some(api), Ok(json)) = (&*API, serde_json::from_slice(bytes)) else {
         return;
     };
@@ -220,6 +261,65 @@ pub fn query(bytes: &[u8]) {
             );
         }
     }
+}
+
+/// Reads reports, suites of the other jobs and results of test runners, and prints them in all formats.
+pub fn report(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    if let Ok(report) = RestReport::from_json(&text) {
+        let _ = findings::html(&report) + &findings::markdown(&report) + &findings::sarif(&report);
+        let _ = findings::junit(&report) + &findings::wfc(&report);
+    }
+    if let Ok(report) = CampaignReport::from_json(&text) {
+        let _ = campaign::html(&report) + &campaign::markdown(&report) + &campaign::junit(&report);
+    }
+    if let Ok(report) = QueryReport::from_json(&text) {
+        let _ = report::query_html(&report) + &report::query_markdown(&report);
+    }
+    if let Ok(report) = RunReport::from_json(&text) {
+        let _ = report::html(&report) + &report::markdown(&report);
+    }
+    if let Ok(suite) = Suite::from_json(&text) {
+        for writer in isobath_emit::writer::ALL {
+            let _ = writer.write(&suite);
+        }
+    }
+    let folder = RunResults::JunitXml {
+        folder: String::new(),
+        prefix: String::new(),
+    };
+    for results in [folder, RunResults::Libtest] {
+        let _ = results.read(&text);
+    }
+}
+
+/// Takes a statement apart: tokens, parameters, tables, and what a database says about it; also an address of a database.
+pub fn statement(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    for dialect in DialectName::ALL {
+        let mut end = 0;
+        for token in Lexer::new(&text, LexerRules::of(Some(dialect))) {
+            assert!(
+                token.start.offset >= end && !token.text.is_empty(),
+                "tokens come in order"
+            );
+            end = token.end();
+            assert_eq!(
+                text.get(token.start.offset..end),
+                Some(token.text),
+                "a token is a part of the text"
+            );
+        }
+        assert!(text.get(end..).is_some(), "tokens end in the text");
+        let unchanged =
+            statement_text::replace(&text, dialect, |_, written| Some(written.to_owned()));
+        assert_eq!(unchanged, text, "parameters are parts of the text");
+        for part in statement_text::split(&text, dialect) {
+            let _ = referenced_tables(&SCHEMA, part, dialect);
+        }
+    }
+    let _ = StatementFailure::read(&text);
+    let _ = Address::parse(&text);
 }
 
 /// Reads a suite and prints it in all languages.

@@ -48,4 +48,4 @@ macro_rules! survives {
     };
 }
 
-survives! { auth ddl journal messages openapi pattern query suite tap }
+survives! { answer auth chance ddl evaluated journal messages openapi pattern query report statement suite tap }

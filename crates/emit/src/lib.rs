@@ -42,6 +42,7 @@
 //! ```
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+#![deny(clippy::indexing_slicing)]
 
 pub mod suite;
 pub mod query;

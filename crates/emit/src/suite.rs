@@ -217,7 +217,9 @@ impl Suite {
                 groups.push((&test.group, Vec::new()));
                 groups.len() - 1
             });
-            groups[at].1.push(test);
+            if let Some((_, tests)) = groups.get_mut(at) {
+                tests.push(test);
+            }
         }
         groups
     }

@@ -251,12 +251,8 @@ fn text(
     media_type: Option<String>,
 ) -> Result<Document, LoadError> {
     // Editors on some systems mark UTF-8 by three bytes that belong to no document.
-    let start = if bytes.starts_with(b"\xef\xbb\xbf") {
-        3
-    } else {
-        0
-    };
-    match std::str::from_utf8(&bytes[start..]) {
+    let content = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    match std::str::from_utf8(content) {
         Ok(text) => Ok(Document {
             location,
             text: text.to_owned(),
@@ -264,7 +260,7 @@ fn text(
         }),
         Err(error) => Err(LoadError::NotText {
             location,
-            offset: start + error.valid_up_to(),
+            offset: bytes.len() - content.len() + error.valid_up_to(),
         }),
     }
 }

@@ -33,6 +33,8 @@
 //! # }
 //! ```
 
+#![deny(clippy::indexing_slicing)]
+
 pub mod database;
 pub mod server;
 pub mod engine;

@@ -37,9 +37,10 @@ impl StatementFailure {
         let culprits = rest.rmatch_indices(" (");
         let culprit = culprits
             .filter_map(|(at, _)| {
-                let inner = rest.get(at + 2..)?.strip_suffix(')')?;
+                let (message, inner) = rest.split_at_checked(at)?;
+                let inner = inner.strip_prefix(" (")?.strip_suffix(')')?;
                 let mut refusal = culprit(inner)?;
-                rest[..at].clone_into(&mut refusal.message);
+                message.clone_into(&mut refusal.message);
                 Some(refusal)
             })
             .next();

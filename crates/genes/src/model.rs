@@ -378,6 +378,31 @@ impl ModelBuilder {
     }
 }
 
+/// The least nesting of the properties that an object needs beside the required ones to have enough of them.
+fn least_optional(object: &ObjectDomain, heights: &[u16]) -> u16 {
+    let height = |id: NodeId| heights.get(id.index()).copied().unwrap_or(ENDLESS);
+    let optional = object.fields.iter().filter(|field| !field.required);
+    let mut optional: Vec<u16> = optional.map(|field| height(field.node)).collect();
+    let n_required = object.fields.len() - optional.len();
+    let Some(last) = (object.min as usize)
+        .saturating_sub(n_required)
+        .checked_sub(1)
+    else {
+        return 0;
+    };
+    optional.sort_unstable();
+    // There are as many additional properties as one likes.
+    let extra = object.extra.map(|extra| height(extra.value));
+    let declared = optional
+        .get(last)
+        .or(optional.last().filter(|_| extra.is_none()));
+    match (declared, extra) {
+        (Some(declared), Some(extra)) => extra.min(*declared),
+        (Some(height), None) => *height,
+        (None, extra) => extra.unwrap_or(0),
+    }
+}
+
 /// The least nesting of a value of each node, by iteration to a fixpoint.
 fn heights(nodes: &[Node]) -> Vec<u16> {
     let mut heights = vec![ENDLESS; nodes.len()];
@@ -398,7 +423,10 @@ fn heights(nodes: &[Node]) -> Vec<u16> {
                             height = height.max(heights[id.index()]);
                         }
                     });
-                    height
+                    match domain {
+                        Domain::Object(object) => height.max(least_optional(object, &heights)),
+                        _ => height,
+                    }
                 }
             };
             if node.nullable {

@@ -234,14 +234,20 @@ impl<'a> Sampler<'a> {
                     .filter(|&i| object.fields[i] == Value::Absent)
                     .collect()
             };
-            let absent = absent(object);
-            if absent.is_empty() {
-                if !self.add_extra(domain, object, depth) {
-                    break;
-                }
+            let mut absent = absent(object);
+            // What requires itself is not begun where something else will do.
+            let height = |i: &usize| self.model.height(domain.fields[*i].node);
+            let extra = domain.extra.map(|extra| self.model.height(extra.value));
+            let least = absent.iter().map(height).chain(extra).min();
+            if self.is_tight(depth) {
+                absent.retain(|i| Some(height(i)) <= least);
             } else {
-                let i = absent[self.rng.usize(..absent.len())];
+                absent.retain(|i| !self.model.is_infinite(domain.fields[*i].node));
+            }
+            if let Some(i) = self.rng.choice(absent) {
                 object.fields[i] = self.node(domain.fields[i].node, depth + 1);
+            } else if !self.add_extra(domain, object, depth) {
+                break;
             }
         }
         let Some(max) = domain.max else { return };

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use isobath_genes::{
-    BinaryDomain, DateTimeKind, Domain, Example, Field, Gene, GeneConfig, IntegerDomain, Model,
-    ModelBuilder, Node, NodeId, ObjectDomain, Reference, Resolver, Rule, Specialization,
-    TextDomain, Unresolved, Value, ValueClass, taint_marker, taint_marker_number,
+    AdditionalProperties, BinaryDomain, DateTimeKind, Domain, Example, Field, Gene, GeneConfig,
+    IntegerDomain, Model, ModelBuilder, Node, NodeId, ObjectDomain, Reference, Resolver, Rule,
+    Specialization, TextDomain, Unresolved, Value, ValueClass, taint_marker, taint_marker_number,
 };
 use serde_json::{Value as Json, json};
 
@@ -441,5 +441,57 @@ fn a_moment_moves_by_one_part_in_a_small_step() {
             "2020-06-16",
         ];
         assert!(near.iter().any(|date| json == *date), "{json}");
+    }
+}
+
+#[test]
+fn maps_that_need_themselves_end() {
+    // `{…: {map: itself}}` with at least one entry: no value fits, and drawing one must end nevertheless.
+    let mut builder = ModelBuilder::new();
+    let key = builder.add(Domain::Text(TextDomain::any()));
+    let map = builder.reserve();
+    let value = object(&mut builder, &[("map", map, true)]);
+    let domain = ObjectDomain {
+        fields: Box::default(),
+        extra: Some(AdditionalProperties { key, value }),
+        closed: false,
+        min: 1,
+        max: None,
+    };
+    builder.define(map, Domain::Object(domain));
+    let model = Arc::new(builder.finish());
+    assert!(model.is_infinite(map));
+    for seed in 0..20 {
+        let (mut rng, config) = (Rng::with_seed(seed), GeneConfig::robust());
+        let mut gene = Gene::sample(&model, map, &mut rng, &config);
+        gene.mutate(&mut rng, &config);
+    }
+}
+
+#[test]
+fn objects_with_enough_properties_need_not_contain_themselves() {
+    // `{itself?, flag?}` with at least one property.
+    let mut builder = ModelBuilder::new();
+    let flag = builder.add(Domain::Boolean);
+    let node = builder.reserve();
+    let field = |name: &str, node| Field {
+        name: name.into(),
+        node,
+        required: false,
+    };
+    let domain = ObjectDomain {
+        fields: [field("itself", node), field("flag", flag)].into(),
+        extra: None,
+        closed: true,
+        min: 1,
+        max: None,
+    };
+    builder.define(node, Domain::Object(domain));
+    let model = Arc::new(builder.finish());
+    assert!(!model.is_infinite(node));
+    for seed in 0..50 {
+        let mut rng = Rng::with_seed(seed);
+        let gene = Gene::sample(&model, node, &mut rng, &GeneConfig::robust());
+        assert!(gene.check().is_ok(), "{:?}", gene.to_json(&Unresolved));
     }
 }

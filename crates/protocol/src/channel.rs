@@ -34,7 +34,9 @@ pub fn push<M: Wire>(frames: &mut Vec<u8>, message: &M) -> Result<(), ChannelErr
         frames.truncate(start);
         return Err(ChannelError::TooLong(length));
     }
-    frames[start..start + 4].copy_from_slice(&(length as u32).to_le_bytes());
+    if let Some(head) = frames.get_mut(start..start + 4) {
+        head.copy_from_slice(&(length as u32).to_le_bytes());
+    }
     Ok(())
 }
 
@@ -45,19 +47,15 @@ pub fn push<M: Wire>(frames: &mut Vec<u8>, message: &M) -> Result<(), ChannelErr
 /// [`ChannelError::Closed`] when the other side is gone between two messages; otherwise
 /// when it goes within one, or sends what is no message.
 pub fn receive<M: Wire>(from: &mut impl Read) -> Result<M, ChannelError> {
-    let mut length = [0; 4];
-    let mut filled = 0;
-    while filled < length.len() {
-        match from.read(&mut length[filled..]) {
-            Ok(0) if filled == 0 => return Err(ChannelError::Closed),
-            Ok(0) => return Err(ChannelError::Io(io::ErrorKind::UnexpectedEof.into())),
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if filled == 0 && gone(&error) => return Err(ChannelError::Closed),
-            Err(error) => return Err(error.into()),
-        }
+    let (mut first, mut others) = ([0; 1], [0; 3]);
+    match from.read_exact(&mut first) {
+        Ok(()) => {}
+        Err(error) if gone(&error) => return Err(ChannelError::Closed),
+        Err(error) => return Err(error.into()),
     }
-    let length = u32::from_le_bytes(length) as usize;
+    from.read_exact(&mut others)?;
+    let ([a], [b, c, d]) = (first, others);
+    let length = u32::from_le_bytes([a, b, c, d]) as usize;
     if length > MAX_MESSAGE_BYTES {
         return Err(ChannelError::TooLong(length));
     }
@@ -129,7 +127,8 @@ impl From<MalformedMessage> for ChannelError {
 fn gone(error: &io::Error) -> bool {
     matches!(
         error.kind(),
-        io::ErrorKind::ConnectionReset
+        io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::ConnectionReset
             | io::ErrorKind::BrokenPipe
             | io::ErrorKind::ConnectionAborted
     )

@@ -31,6 +31,8 @@
 //! # }
 //! ```
 
+#![deny(clippy::indexing_slicing)]
+
 pub mod message;
 pub mod channel;
 pub mod wire;

@@ -92,9 +92,10 @@ impl CoverageMap {
         let words = words(targets);
         file.set_len((words * size_of::<u64>()) as u64)?;
         let memory = Memory::map(&file, words)?;
-        memory[1].store(u64::from(VERSION) << 32 | u64::from(targets), Relaxed);
+        let header = header(&memory);
+        header[1].store(u64::from(VERSION) << 32 | u64::from(targets), Relaxed);
         // Whoever sees the magic also sees the rest of the header.
-        memory[0].store(MAGIC, Release);
+        header[0].store(MAGIC, Release);
         Ok(Self { memory, targets })
     }
 
@@ -105,7 +106,8 @@ impl CoverageMap {
     /// When the file cannot be opened, or is not a map of this version.
     pub fn open(path: &Path) -> Result<Self, MapError> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
-        let header = Memory::map(&file, HEADER)?;
+        let beginning = Memory::map(&file, HEADER)?;
+        let header = header(&beginning);
         if header[0].load(Acquire) != MAGIC {
             return Err(MapError::NotAMap);
         }
@@ -130,23 +132,24 @@ impl CoverageMap {
     /// Forgets all scores and starts the next candidate, at its first action; for the core.
     pub fn begin_candidate(&self) {
         self.clear();
-        self.memory[3].store(0, Release);
-        self.memory[2].fetch_add(1, AcqRel);
+        let header = header(&self.memory);
+        header[3].store(0, Release);
+        header[2].fetch_add(1, AcqRel);
     }
 
     /// What is recorded from now on belongs to this action; for the core.
     pub fn begin_action(&self, action: u16) {
-        self.memory[3].store(u64::from(action), Release);
+        header(&self.memory)[3].store(u64::from(action), Release);
     }
 
     /// The number of the current candidate, counted from one.
     pub fn candidate(&self) -> u64 {
-        self.memory[2].load(Acquire)
+        header(&self.memory)[2].load(Acquire)
     }
 
     /// The current action.
     pub fn action(&self) -> u16 {
-        self.memory[3].load(Relaxed).min(LAST_ACTION) as u16
+        header(&self.memory)[3].load(Relaxed).min(LAST_ACTION) as u16
     }
 
     /// Appends every target reached since the candidate began, in order; for the core.
@@ -183,14 +186,15 @@ impl CoverageMap {
         let Some(cell) = self.cell(target) else {
             return;
         };
-        let packed = pack(score, self.memory[3].load(Relaxed));
+        let packed = pack(score, header(&self.memory)[3].load(Relaxed));
         // Most events repeat what is known, and a load is cheaper than a maximum.
         if cell.load(Relaxed) >> ACTION_BITS >= packed >> ACTION_BITS {
             return;
         }
-        if cell.fetch_max(packed, Relaxed) == 0 {
-            let bit = 1 << (target % u64::BITS);
-            self.memory[HEADER + (target / u64::BITS) as usize].fetch_or(bit, Ordering::Release);
+        if cell.fetch_max(packed, Relaxed) == 0
+            && let Some(bits) = self.bits().get((target / u64::BITS) as usize)
+        {
+            bits.fetch_or(1 << (target % u64::BITS), Ordering::Release);
         }
     }
 
@@ -273,6 +277,13 @@ impl From<io::Error> for MapError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
+}
+
+/// The words before the bits.
+fn header(memory: &Memory) -> &[AtomicU64; HEADER] {
+    memory
+        .first_chunk()
+        .expect("no map is shorter than its header")
 }
 
 fn words(targets: u32) -> usize {

@@ -16,13 +16,16 @@ use crate::resource::plain_name;
 const MAX_LOOKS: usize = 2_000;
 const MAX_BODY: usize = 100_000;
 
+/// A user and the body of the first response to them.
+type UserBody = (Option<usize>, Arc<Value>);
+
 /// The first response of each user to each GET, by URL.
 #[derive(Debug, Default)]
 pub struct FirstLooks(Mutex<Looks>);
 
 #[derive(Debug, Default)]
 struct Looks {
-    bodies: BTreeMap<String, Vec<(Option<usize>, Arc<Value>)>>,
+    bodies: BTreeMap<String, Vec<UserBody>>,
     /// Inputs without optional parts with which an operation succeeded before anything was written.
     plain: BTreeMap<usize, Gene>,
     /// Whether a call that may write succeeded.

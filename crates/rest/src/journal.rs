@@ -184,7 +184,8 @@ fn restore_step(api: &Api, n_users: usize, json: &Json) -> Option<Step> {
 fn restore_action(api: &Api, json: &Json) -> Option<Action> {
     let name = json["call"].as_str()?;
     let operations = &api.operations;
-    let operation = operations.iter().position(|known| known.name() == name)?;
+    let mut numbered = operations.iter().enumerate();
+    let (operation, known) = numbered.find(|(_, known)| known.name() == name)?;
     let undocumented = json["undocumented"].as_array()?.iter().map(|extra| {
         let kind = UndocumentedKind::ALL
             .into_iter()
@@ -194,7 +195,7 @@ fn restore_action(api: &Api, json: &Json) -> Option<Action> {
     let undocumented: Option<Vec<UndocumentedInput>> = undocumented.collect();
     Some(Action {
         operation,
-        gene: Gene::restore(&api.model, operations[operation].input, &json["input"])?,
+        gene: Gene::restore(&api.model, known.input, &json["input"])?,
         undocumented: undocumented?,
     })
 }
@@ -240,10 +241,11 @@ fn store_value(value: &Value) -> Json {
 
 fn restore_row(schema: &Schema, json: &Json) -> Option<NewRow> {
     let name = json["table"].as_str()?;
-    let table = schema.tables.iter().position(|table| table.name == name)?;
+    let mut tables = schema.tables.iter().enumerate();
+    let (table, known) = tables.find(|(_, table)| table.name == name)?;
     let cells = json["cells"].as_array()?.iter().map(restore_cell);
     let cells: Option<Vec<NewCell>> = cells.collect();
-    let cells = cells.filter(|cells| cells.len() == schema.tables[table].columns.len())?;
+    let cells = cells.filter(|cells| cells.len() == known.columns.len())?;
     let id = u32::try_from(json["id"].as_u64()?).ok()?;
     Some(NewRow { id, table, cells })
 }

@@ -4,6 +4,8 @@
 //! `sqlparser` tokenizes one statement at a time and stops at the first thing it
 //! does not like; a dump must be cut into statements before that.
 
+#![deny(clippy::indexing_slicing)]
+
 use crate::dialect::DialectName;
 
 /// A position in a text: byte offset, and line and column counted from one in characters.
@@ -132,15 +134,13 @@ impl<'a> Lexer<'a> {
 
     /// Everything not read yet.
     pub fn rest(&self) -> &'a str {
-        &self.text[self.at.offset..]
+        self.text.get(self.at.offset..).unwrap_or_default()
     }
 
     /// Takes the rest of the line, without its end.
     pub fn take_line(&mut self) -> &'a str {
-        let rest = self.rest();
-        let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
-        self.advance(line.len());
-        line.trim_end_matches('\r')
+        let line = line_length(self.rest());
+        self.take(line).trim_end_matches('\r')
     }
 
     /// Skips white space.
@@ -154,8 +154,14 @@ impl<'a> Lexer<'a> {
 
     /// Moves on by so many bytes, which must end at a character.
     pub fn advance(&mut self, bytes: usize) {
-        let end = self.at.offset + bytes;
-        for c in self.text[self.at.offset..end].chars() {
+        self.take(bytes);
+    }
+
+    /// Moves on by so many bytes, and returns them.
+    fn take(&mut self, bytes: usize) -> &'a str {
+        let rest = self.rest();
+        let taken = rest.get(..bytes).unwrap_or(rest);
+        for c in taken.chars() {
             if c == '\n' {
                 self.at.line += 1;
                 self.at.column = 1;
@@ -163,7 +169,8 @@ impl<'a> Lexer<'a> {
                 self.at.column += 1;
             }
         }
-        self.at.offset = end;
+        self.at.offset += taken.len();
+        taken
     }
 
     fn length_of_next(&mut self) -> Option<(TokenKind, usize)> {
@@ -180,10 +187,9 @@ impl<'a> Lexer<'a> {
                 if executed && self.rules.version_comments {
                     self.in_version = true;
                     let mark = if rest.starts_with("/*M!") { 4 } else { 3 };
-                    let digits = rest[mark..]
-                        .find(|c: char| !c.is_ascii_digit())
-                        .unwrap_or(rest.len() - mark);
-                    (TokenKind::Comment, mark + digits)
+                    let version = bytes.iter().skip(mark);
+                    let digits = version.take_while(|byte| byte.is_ascii_digit());
+                    (TokenKind::Comment, mark + digits.count())
                 } else {
                     (
                         TokenKind::Comment,
@@ -219,10 +225,10 @@ impl<'a> Lexer<'a> {
                     .find(|c: char| !is_word_start(c) && !c.is_ascii_digit() && c != '$')
                     .unwrap_or(rest.len());
                 // PostgreSQL's E'…' has backslashes whatever the setting.
-                if length == 1 && matches!(c, 'e' | 'E') && bytes.get(1) == Some(&b'\'') {
-                    (TokenKind::Text, 1 + quoted_length(&rest[1..], '\'', true))
-                } else {
-                    (TokenKind::Word, length)
+                let escaped = rest.strip_prefix(['e', 'E']);
+                match escaped.filter(|text| text.starts_with('\'')) {
+                    Some(text) => (TokenKind::Text, 1 + quoted_length(text, '\'', true)),
+                    None => (TokenKind::Word, length),
                 }
             }
             c => (TokenKind::Symbol, c.len_utf8()),
@@ -232,12 +238,12 @@ impl<'a> Lexer<'a> {
 
     /// Whether nothing but blanks stands before this on its line.
     fn at_line_start(&self) -> bool {
-        let before = &self.text.as_bytes()[..self.at.offset];
+        let before = self.text.get(..self.at.offset).unwrap_or_default();
         before
-            .iter()
+            .bytes()
             .rev()
             .find(|byte| !matches!(byte, b' ' | b'\t'))
-            .is_none_or(|&byte| byte == b'\n')
+            .is_none_or(|byte| byte == b'\n')
     }
 }
 
@@ -248,12 +254,8 @@ impl<'a> Iterator for Lexer<'a> {
         self.skip_space();
         let start = self.at;
         let (kind, length) = self.length_of_next()?;
-        self.advance(length);
-        Some(Token {
-            kind,
-            text: &self.text[start.offset..self.at.offset],
-            start,
-        })
+        let text = self.take(length);
+        Some(Token { kind, text, start })
     }
 }
 
@@ -267,25 +269,26 @@ fn line_length(rest: &str) -> usize {
 
 fn comment_length(rest: &str, nested: bool) -> usize {
     if !nested {
-        return rest[2..].find("*/").map_or(rest.len(), |end| end + 4);
+        let text = rest.strip_prefix("/*").unwrap_or_default();
+        return text.find("*/").map_or(rest.len(), |end| end + 4);
     }
-    let bytes = rest.as_bytes();
     let mut depth = 0usize;
-    let mut at = 0;
-    while at + 1 < bytes.len() {
-        match (bytes[at], bytes[at + 1]) {
-            (b'/', b'*') => {
+    let mut left = rest.as_bytes();
+    while let [first, after @ ..] = left {
+        left = after;
+        match (first, after) {
+            (b'/', [b'*', after @ ..]) => {
                 depth += 1;
-                at += 2;
+                left = after;
             }
-            (b'*', b'/') => {
-                depth -= 1;
-                at += 2;
+            (b'*', [b'/', after @ ..]) => {
+                depth = depth.saturating_sub(1);
+                left = after;
                 if depth == 0 {
-                    return at;
+                    return rest.len() - left.len();
                 }
             }
-            _ => at += 1,
+            _ => {}
         }
     }
     rest.len()
@@ -293,33 +296,25 @@ fn comment_length(rest: &str, nested: bool) -> usize {
 
 /// The length of a quoted run; doubled quotes stay inside, an unclosed one runs to the end.
 fn quoted_length(rest: &str, quote: char, backslash: bool) -> usize {
-    let bytes = rest.as_bytes();
-    let quote = quote as u8;
-    let mut at = 1;
-    while at < bytes.len() {
-        if backslash && bytes[at] == b'\\' {
-            at += 2;
-        } else if bytes[at] == quote {
-            if bytes.get(at + 1) == Some(&quote) {
-                at += 2;
-            } else {
-                return at + 1;
-            }
-        } else {
-            at += 1;
+    let mut characters = rest.char_indices().skip(1).peekable();
+    while let Some((at, c)) = characters.next() {
+        if backslash && c == '\\' {
+            characters.next();
+        } else if c == quote && characters.next_if(|(_, next)| *next == quote).is_none() {
+            return at + quote.len_utf8();
         }
     }
     rest.len()
 }
 
 fn dollar_length(rest: &str) -> Option<usize> {
-    let tag_end = rest[1..].find(|c: char| !c.is_alphanumeric() && c != '_')? + 1;
-    if !rest[tag_end..].starts_with('$') || rest[1..].starts_with(|c: char| c.is_ascii_digit()) {
+    let (name, body) = rest.strip_prefix('$')?.split_once('$')?;
+    let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    if !is_name || name.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    let tag = &rest[..=tag_end];
-    let body = &rest[tag.len()..];
-    Some(match body.find(tag) {
+    let tag = format!("${name}$");
+    Some(match body.find(&tag) {
         Some(end) => tag.len() + end + tag.len(),
         None => rest.len(),
     })

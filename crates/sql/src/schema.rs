@@ -175,11 +175,26 @@ impl Schema {
             })
     }
 
+    /// A table by its index.
+    ///
+    /// # Panics
+    ///
+    /// When the index is not of this schema.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "indexes of tables come from the schema that they are used with"
+    )]
+    pub fn table(&self, index: usize) -> &Arc<Table> {
+        &self.tables[index]
+    }
+
     /// The same schema with one table replaced; all others stay shared.
     #[must_use]
     pub fn with_table(&self, index: usize, table: Table) -> Self {
         let mut schema = self.clone();
-        schema.tables[index] = Arc::new(table);
+        if let Some(replaced) = schema.tables.get_mut(index) {
+            *replaced = Arc::new(table);
+        }
         schema
     }
 }
@@ -195,6 +210,19 @@ impl Table {
                     .iter()
                     .position(|column| column.name.eq_ignore_ascii_case(name))
             })
+    }
+
+    /// A column by its index.
+    ///
+    /// # Panics
+    ///
+    /// When the index is not of this table.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "indexes of columns come from the table that they are used with"
+    )]
+    pub fn column(&self, index: usize) -> &Column {
+        &self.columns[index]
     }
 
     /// The primary key's columns, if there is one.

@@ -1,5 +1,7 @@
 //! Statement texts: splitting, and where their parameters stand.
 
+#![deny(clippy::indexing_slicing)]
+
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -16,13 +18,13 @@ pub fn split(text: &str, dialect: DialectName) -> Vec<&str> {
     let mut end = 0;
     for token in Lexer::new(text, LexerRules::of(Some(dialect))) {
         if token.is_symbol(";") {
-            statements.extend(start.take().map(|start| &text[start..end]));
+            statements.extend(start.take().and_then(|start| text.get(start..end)));
         } else if token.kind != TokenKind::Comment {
             start.get_or_insert(token.start.offset);
             end = token.end();
         }
     }
-    statements.extend(start.map(|start| &text[start..end]));
+    statements.extend(start.and_then(|start| text.get(start..end)));
     statements
 }
 
@@ -56,8 +58,9 @@ pub fn replace(
     let mut replaced = String::new();
     let mut copied = 0;
     for (number, place) in parameters(text, dialect).into_iter().enumerate() {
-        if let Some(value) = with(number, &text[place.clone()]) {
-            replaced.push_str(&text[copied..place.start]);
+        let written = text.get(place.clone()).unwrap_or_default();
+        if let Some(value) = with(number, written) {
+            replaced.push_str(text.get(copied..place.start).unwrap_or_default());
             replaced.push_str(&value);
             copied = place.end;
         }
@@ -65,7 +68,7 @@ pub fn replace(
     if copied == 0 {
         return Cow::Borrowed(text);
     }
-    replaced.push_str(&text[copied..]);
+    replaced.push_str(text.get(copied..).unwrap_or_default());
     Cow::Owned(replaced)
 }
 
@@ -77,6 +80,7 @@ pub fn parameters(text: &str, dialect: DialectName) -> Vec<Range<usize>> {
     let mut after_operand = false;
     while let Some(token) = lexer.next() {
         let start = token.start.offset;
+        let from_here = text.get(start..).unwrap_or_default();
         let is_operand = match token.kind {
             TokenKind::Comment => after_operand,
             TokenKind::Text | TokenKind::Quoted | TokenKind::Number => true,
@@ -85,7 +89,7 @@ pub fn parameters(text: &str, dialect: DialectName) -> Vec<Range<usize>> {
                 true
             }
             TokenKind::Word => !is_before_operand(token.text),
-            TokenKind::Symbol => match parameter_length(&text[start..], after_operand) {
+            TokenKind::Symbol => match parameter_length(from_here, after_operand) {
                 0 => matches!(token.text, ")" | "]" | "::"),
                 length => {
                     places.push(start..start + length);

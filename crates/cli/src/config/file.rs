@@ -176,8 +176,7 @@ fn word(value: &DeValue<'_>) -> Option<String> {
 fn expand(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut expanded = String::new();
     let mut rest = text;
-    while let Some(at) = rest.find("${") {
-        let (before, after) = (&rest[..at], &rest[at + 2..]);
+    while let Some((before, after)) = rest.split_once("${") {
         if let Some(before) = before.strip_suffix('$') {
             expanded.push_str(before);
             expanded.push_str("${");

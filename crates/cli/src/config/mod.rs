@@ -4,6 +4,8 @@
 //! finds and reads the file, [`merge`] merges it into the command line, [`portable`] moves settings to another
 //! machine, and [`schema`] describes the file for editors.
 
+#![deny(clippy::indexing_slicing)]
+
 mod check;
 mod file;
 mod keys;

@@ -54,8 +54,13 @@ fn property(key: ConfigKey<'_>) -> Value {
     } else {
         one
     };
+    let mut put = |name: &str, value: Value| {
+        if let Value::Object(members) = &mut property {
+            members.insert(name.to_owned(), value);
+        }
+    };
     if let Some(help) = key.arg.get_help() {
-        property["description"] = json!(help.to_string());
+        put("description", json!(help.to_string()));
     }
     let default: Vec<_> = key
         .arg
@@ -64,7 +69,7 @@ fn property(key: ConfigKey<'_>) -> Value {
         .map(|value| value.to_string_lossy())
         .collect();
     if let ([default], ValueKind::Text) = (default.as_slice(), key.takes()) {
-        property["default"] = json!(default);
+        put("default", json!(default));
     }
     property
 }

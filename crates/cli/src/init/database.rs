@@ -111,7 +111,8 @@ fn server(file: &str, name: &str, service: &Json) -> Option<Database> {
         _ => return None,
     };
     let variable = |names: &[&str]| names.iter().find_map(|name| environment(service, name));
-    let user = variable(names[0]).unwrap_or_else(|| {
+    let [users, passwords, databases] = names;
+    let user = variable(users).unwrap_or_else(|| {
         let user = if engine == "postgres" {
             "postgres"
         } else {
@@ -119,8 +120,8 @@ fn server(file: &str, name: &str, service: &Json) -> Option<Database> {
         };
         user.to_owned()
     });
-    let password = variable(names[1]).map_or_else(String::new, |password| format!(":{password}"));
-    let database = variable(names[2]).unwrap_or_else(|| user.clone());
+    let password = variable(passwords).map_or_else(String::new, |password| format!(":{password}"));
+    let database = variable(databases).unwrap_or_else(|| user.clone());
     let port = published(service, port).unwrap_or(port);
     Some(Database {
         engine,
@@ -298,10 +299,10 @@ fn queries(tree: &Tree) -> Option<(String, String)> {
     });
     named.or_else(|| {
         let (_, file) = tree.search("", &["rs"], r"sqlx::(query)(?:_as|_scalar)?!?\s*[(:]")?;
-        let within = match file.find("src/") {
-            Some(at) => &file[..at + 3],
-            None => file.as_str(),
+        let within = match file.split_once("src/") {
+            Some((before, _)) => format!("{before}src"),
+            None => file.clone(),
         };
-        Some((within.to_owned(), format!("{file} has queries of sqlx")))
+        Some((within, format!("{file} has queries of sqlx")))
     })
 }

@@ -3,6 +3,8 @@
 //! [`mod@service`] finds the service, with a module per language, [`database`] the database, its schema and its
 //! queries. Every setting carries its reason, which is printed and written above it.
 
+#![deny(clippy::indexing_slicing)]
+
 mod database;
 mod jvm;
 mod node;

@@ -36,14 +36,20 @@ pub(super) fn find_node(tree: &Tree, settings: &mut Settings) -> Option<Service>
         Some((path, manifest, name))
     })?;
     let within = folder(path);
-    let has_script = manifest["scripts"]["start"].is_string();
-    let (command, reason) = if has_script {
+    let has_script = |name: &str| {
+        let script = manifest
+            .get("scripts")
+            .and_then(|scripts| scripts.get(name));
+        script.is_some_and(Json::is_string)
+    };
+    let (command, reason) = if has_script("start") {
         (
             "npm start".to_owned(),
             format!("{path} names {name} and has a script `start`"),
         )
     } else {
-        let main = manifest["main"].as_str().unwrap_or("index.js");
+        let main = manifest.get("main").and_then(Json::as_str);
+        let main = main.unwrap_or("index.js");
         (
             format!("node {main}"),
             format!("{path} names {name} and the file {main}"),
@@ -56,7 +62,7 @@ pub(super) fn find_node(tree: &Tree, settings: &mut Settings) -> Option<Service>
         format!("cd {within} && ")
     };
     settings.build.push(format!("{prefix}npm ci"));
-    if manifest["scripts"]["build"].is_string() {
+    if has_script("build") {
         settings.build.push(format!("{prefix}npm run build"));
     }
     let port = port_in(
@@ -76,7 +82,8 @@ pub(super) fn find_node(tree: &Tree, settings: &mut Settings) -> Option<Service>
             r#"SwaggerModule\.setup\(\s*["'`]/?([^"'`]*)["'`]"#,
         )
         .map(|(path, file)| (format!("/{path}-json"), format!("{file} sets up Swagger")));
-    let has = |name: &str| manifest["dependencies"].get(name).is_some();
+    let dependencies = manifest.get("dependencies");
+    let has = |name: &str| dependencies.is_some_and(|all| all.get(name).is_some());
     let fastify = has("@fastify/swagger-ui").then(|| {
         let named = tree.search(
             within,

@@ -129,11 +129,9 @@ fn application(tree: &Tree, within: &str, name: &str) -> Option<(String, String)
 /// The names of the packages that a manifest asks for, in lower case.
 fn packages(path: &str, text: &str) -> Vec<String> {
     let name = |requirement: &str| {
-        let end =
-            requirement.find(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.')));
-        requirement[..end.unwrap_or(requirement.len())]
-            .to_lowercase()
-            .replace('_', "-")
+        let is_of_name = |c: &char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let name: String = requirement.chars().take_while(is_of_name).collect();
+        name.to_lowercase().replace('_', "-")
     };
     if !path.ends_with("pyproject.toml") {
         // Requirements, and near enough the lists in Pipfile, setup.cfg and setup.py.

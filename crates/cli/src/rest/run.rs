@@ -207,6 +207,8 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     }
     let mut users = users::users(args)?;
     let base = base(args, &api, &document.location)?;
+    // Documents may be large, and runs long.
+    drop(document);
     users::relative_to(&base, &mut users);
     guard(&base, args.remote)?;
     wait(args, &base, started, terminal)?;

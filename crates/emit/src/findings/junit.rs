@@ -54,13 +54,14 @@ pub fn junit(report: &RestReport) -> String {
 /// The schema that Jenkins holds such files to counts skipped tests by suite, and not in all.
 pub(crate) fn without_total_of_skipped(mut xml: String) -> String {
     // In the values of attributes, quotes are escaped.
-    let root = xml.find("<testsuites").and_then(|from| {
-        let end = from + xml[from..].find('>')?;
-        let start = from + xml[from..end].find(" skipped=\"")?;
-        let value = start + " skipped=\"".len();
-        Some(start..value + xml[value..end].find('"')? + 1)
+    const ATTRIBUTE: &str = " skipped=\"";
+    let attribute = xml.find("<testsuites").and_then(|from| {
+        let (root, _) = xml.get(from..)?.split_once('>')?;
+        let (before, value) = root.split_once(ATTRIBUTE)?;
+        let start = from + before.len();
+        Some(start..start + ATTRIBUTE.len() + value.find('"')? + 1)
     });
-    if let Some(attribute) = root {
+    if let Some(attribute) = attribute {
         xml.replace_range(attribute, "");
     }
     xml

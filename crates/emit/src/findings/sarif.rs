@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::model::{FaultView, RestReport, pretty};
@@ -24,28 +25,59 @@ pub fn sarif(report: &RestReport) -> String {
         .iter()
         .map(|(code, fault)| rule(code, fault))
         .collect();
-    let results: Vec<Value> = report
-        .faults
-        .iter()
-        .map(|fault| result(report, fault, indices.get(fault.code.as_str()).copied()))
-        .collect();
+    let results = Results { report, indices };
     let mut invocation = json!({ "executionSuccessful": report.ended_early.is_none() });
     if let Some(command) = &report.command {
-        invocation["commandLine"] = json!(command);
+        put(&mut invocation, "commandLine", json!(command));
     }
-    pretty(&json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "isobath",
-                "version": report.version,
-                "rules": rules,
-            }},
-            "invocations": [invocation],
-            "results": results,
+    let driver = json!({ "name": "isobath", "version": report.version, "rules": rules });
+    pretty(&Log {
+        schema: "https://json.schemastore.org/sarif-2.1.0.json",
+        version: "2.1.0",
+        runs: [Run {
+            tool: json!({ "driver": driver }),
+            invocations: [invocation],
+            results,
         }],
-    }))
+    })
+}
+
+#[derive(Serialize)]
+struct Log<'a> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [Run<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct Run<'a> {
+    tool: Value,
+    invocations: [Value; 1],
+    results: Results<'a>,
+}
+
+/// The results, of which one at a time is in memory: there may be very many.
+struct Results<'a> {
+    report: &'a RestReport,
+    indices: BTreeMap<&'a str, usize>,
+}
+
+impl Serialize for Results<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let faults = self.report.faults.iter();
+        serializer.collect_seq(faults.map(|fault| {
+            let rule = self.indices.get(fault.code.as_str());
+            result(self.report, fault, rule.copied())
+        }))
+    }
+}
+
+/// Adds a member to an object.
+fn put(object: &mut Value, name: &str, member: Value) {
+    if let Value::Object(members) = object {
+        members.insert(name.to_owned(), member);
+    }
 }
 
 fn rule(code: &str, fault: &FaultView) -> Value {
@@ -56,7 +88,7 @@ fn rule(code: &str, fault: &FaultView) -> Value {
         "defaultConfiguration": { "level": fault.severity.word() },
     });
     if let Some(wfc) = fault.wfc_code {
-        rule["properties"] = json!({ "wfcCode": wfc });
+        put(&mut rule, "properties", json!({ "wfcCode": wfc }));
     }
     rule
 }
@@ -73,13 +105,13 @@ fn result(report: &RestReport, fault: &FaultView, rule: Option<usize>) -> Value 
     };
     let mut physical = json!({ "artifactLocation": { "uri": uri(file) } });
     if line > 0 {
-        physical["region"] = json!({ "startLine": line });
+        put(&mut physical, "region", json!({ "startLine": line }));
     }
     let mut location = json!({
         "logicalLocations": [{ "fullyQualifiedName": fault.operation, "kind": "function" }],
     });
     if !file.is_empty() {
-        location["physicalLocation"] = physical;
+        put(&mut location, "physicalLocation", physical);
     }
     let mut result = json!({
         "ruleId": fault.code,
@@ -90,10 +122,14 @@ fn result(report: &RestReport, fault: &FaultView, rule: Option<usize>) -> Value 
         "properties": { "curl": fault.curl, "test": fault.test, "seen": fault.seen },
     });
     if let Some(reason) = &fault.known {
-        result["suppressions"] = json!([{ "kind": "external", "justification": reason }]);
+        put(
+            &mut result,
+            "suppressions",
+            json!([{ "kind": "external", "justification": reason }]),
+        );
     }
     if let Some(rule) = rule {
-        result["ruleIndex"] = json!(rule);
+        put(&mut result, "ruleIndex", json!(rule));
     }
     result
 }

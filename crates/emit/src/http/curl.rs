@@ -215,9 +215,12 @@ fn jq(place: &JsonPath) -> String {
 
 /// The words of one call, on as many lines as read well.
 fn call(suite: &HttpSuite, request: &Request, known: &Variables, flags: &[&str]) -> String {
-    let mut words: Vec<String> = vec![format!("curl {}", flags.join(" "))];
-    words[0].push_str(&format!(" -X {} ", word_of_method(&request.method)));
-    words[0].push_str(&url(suite, request, known));
+    let mut words: Vec<String> = vec![format!(
+        "curl {} -X {} {}",
+        flags.join(" "),
+        word_of_method(&request.method),
+        url(suite, request, known)
+    )];
     let mut header = |name: &str, value: &[ShellPiece]| {
         let mut parts = vec![ShellPiece::Text(format!("{name}: "))];
         parts.extend(value.iter().cloned());

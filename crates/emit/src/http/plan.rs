@@ -11,7 +11,7 @@ use super::suite::{
     Auth, Capture, ExpectedOutcome, HttpStep, HttpSuite, HttpTest, ResetHook, UniqueValue,
 };
 use super::{Secret, TextPiece, User, ValueSource};
-use crate::writer::name::{Names, readable, slug};
+use crate::writer::name::{Names, capitalized, readable, slug};
 use crate::writer::text::{one_line, sentence};
 
 /// How a language spells names of variables.
@@ -353,8 +353,7 @@ pub(crate) fn camel(name: &str) -> String {
         if idx == 0 {
             out.push_str(part);
         } else {
-            out.push_str(&part[..1].to_ascii_uppercase());
-            out.push_str(&part[1..]);
+            out.push_str(&capitalized(part));
         }
     }
     out

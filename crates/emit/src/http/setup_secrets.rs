@@ -53,7 +53,7 @@ pub(super) fn take(statement: &str, taken: &mut BTreeMap<String, String>) -> Str
     let mut rest = statement;
     let (mut depth, mut column) = (0_usize, 0_usize);
     while let Some(c) = rest.chars().next() {
-        if c != '\'' {
+        let Some(after) = rest.strip_prefix('\'') else {
             match c {
                 '(' => {
                     depth += 1;
@@ -66,13 +66,13 @@ pub(super) fn take(statement: &str, taken: &mut BTreeMap<String, String>) -> Str
                 _ => {}
             }
             out.push(c);
-            rest = &rest[c.len_utf8()..];
+            rest = rest.strip_prefix(c).unwrap_or_default();
             continue;
-        }
-        let Some(end) = end_of_literal(rest) else {
+        };
+        let literal = end_of_literal(after).and_then(|end| after.split_at_checked(end));
+        let Some((content, after)) = literal else {
             break;
         };
-        let content = &rest[1..end];
         let name = columns.get(column).map_or("", String::as_str);
         // What is escaped could not be put back as it is.
         if is_secret_value(name, content) && !content.contains(['\'', '\\']) {
@@ -80,9 +80,9 @@ pub(super) fn take(statement: &str, taken: &mut BTreeMap<String, String>) -> Str
             let variable = variable(&format!("{table} {name}"), content, taken);
             out.push_str(&format!("'${{{variable}}}'"));
         } else {
-            out.push_str(&rest[..=end]);
+            out.push_str(&format!("'{content}'"));
         }
-        rest = &rest[end + 1..];
+        rest = after.strip_prefix('\'').unwrap_or_default();
     }
     out + rest
 }
@@ -98,18 +98,13 @@ fn columns(statement: &str) -> (String, Vec<String>) {
     (bare(table), names.split(',').map(bare).collect())
 }
 
-/// Where the text literal at the start of `text` ends: the index of its last quote.
+/// Where a text literal ends, after its first quote: the index of its last quote. Two quotes are one of the text.
 fn end_of_literal(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut at = 1;
-    while at < bytes.len() {
-        if bytes[at] == b'\'' {
-            if bytes.get(at + 1) != Some(&b'\'') {
-                return Some(at);
-            }
-            at += 1;
+    let mut bytes = text.bytes().enumerate().peekable();
+    while let Some((at, byte)) = bytes.next() {
+        if byte == b'\'' && bytes.next_if(|(_, next)| *next == b'\'').is_none() {
+            return Some(at);
         }
-        at += 1;
     }
     None
 }

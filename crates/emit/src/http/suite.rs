@@ -77,14 +77,13 @@ pub const AGENT_PORT: &str = "{agent_port}";
 
 /// The port of a URL, between what comes before and after it.
 pub(crate) fn split_at_port(url: &str) -> Option<(&str, &str, &str)> {
-    let host = url.find("://")? + 3;
-    let end = url[host..]
-        .find('/')
-        .map_or(url.len(), |slash| host + slash);
-    let colon = host + url[host..end].rfind(':')?;
-    let port = &url[colon + 1..end];
+    let (_, authority) = url.split_once("://")?;
+    let path = authority.find('/').unwrap_or(authority.len());
+    let (authority, path) = authority.split_at_checked(path)?;
+    let (_, port) = authority.rsplit_once(':')?;
+    let before = url.strip_suffix(path)?.strip_suffix(port)?;
     let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-    is_port.then(|| (&url[..=colon], port, &url[end..]))
+    is_port.then_some((before, port, path))
 }
 
 /// How a service is reset.

@@ -148,7 +148,9 @@ fn tables(report: &RunReport) -> Markup {
             groups.push((&test.group, None, Vec::new()));
             groups.len() - 1
         });
-        groups[at].2.push((idx, test));
+        if let Some((.., tests)) = groups.get_mut(at) {
+            tests.push((idx, test));
+        }
     }
     let open = groups.len() == 1;
     html! {

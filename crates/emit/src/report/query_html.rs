@@ -163,13 +163,13 @@ fn query(number: usize, query: &QueryView, open: bool) -> Markup {
 fn marked(number: usize, query: &QueryView) -> Markup {
     let sql = &query.sql;
     let mut edges: Vec<usize> = vec![0, sql.len()];
-    let ranges: Vec<(usize, usize, usize)> = query
+    let ranges: Vec<(usize, usize, (usize, &ClauseView))> = query
         .clauses
         .iter()
         .enumerate()
         .filter_map(|(index, clause)| {
             let (start, end) = clause.range?;
-            (sql.get(start..end).is_some() && start < end).then_some((start, end, index))
+            (sql.get(start..end).is_some() && start < end).then_some((start, end, (index, clause)))
         })
         .collect();
     for (start, end, _) in &ranges {
@@ -187,8 +187,8 @@ fn marked(number: usize, query: &QueryView) -> Markup {
         @for (from, to) in edges.iter().zip(edges.iter().skip(1)) {
             @let text = sql.get(*from..*to).unwrap_or_default();
             @match innermost(*from, *to) {
-                Some((.., index)) if !text.trim().is_empty() => {
-                    @let (class, words) = state(query.clauses[*index].counts());
+                Some((.., (index, clause))) if !text.trim().is_empty() => {
+                    @let (class, words) = state(clause.counts());
                     a.m.(class) href={ "#q" (number) "c" (index) } title=(words) { (text) }
                 },
                 _ => (text),

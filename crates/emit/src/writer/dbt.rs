@@ -92,7 +92,11 @@ fn expressible(query: &Query) -> Result<(), &'static str> {
     for case in &query.cases {
         let mut columns: Vec<String> = case.columns.iter().map(|c| c.to_lowercase()).collect();
         columns.sort();
-        if columns.windows(2).any(|pair| pair[0] == pair[1]) {
+        if columns
+            .iter()
+            .zip(columns.iter().skip(1))
+            .any(|(one, next)| one == next)
+        {
             return Err("two of its columns have the same name");
         }
     }

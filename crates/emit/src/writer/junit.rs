@@ -370,14 +370,14 @@ pub(crate) fn comment(text: &str) -> String {
 }
 
 fn pom(suite: &Suite) -> String {
-    let driver = match suite.dialect {
+    let [group, artifact, version] = match suite.dialect {
         SuiteDialect::Sqlite => ["org.xerial", "sqlite-jdbc", "3.47.1.0"],
         SuiteDialect::Postgres => ["org.postgresql", "postgresql", "42.7.4"],
         SuiteDialect::Mysql => ["org.mariadb.jdbc", "mariadb-java-client", "3.5.1"],
     };
     include_str!("junit/pom.xml")
         .replace("@artifact@", &slug(&suite.schema))
-        .replace("@driver.group@", driver[0])
-        .replace("@driver.artifact@", driver[1])
-        .replace("@driver.version@", driver[2])
+        .replace("@driver.group@", group)
+        .replace("@driver.artifact@", artifact)
+        .replace("@driver.version@", version)
 }

@@ -78,8 +78,15 @@ pub(crate) fn pascal(text: &str) -> String {
     slug(text)
         .split('_')
         .filter(|part| !part.is_empty())
-        .map(|part| part[..1].to_ascii_uppercase() + &part[1..])
+        .map(capitalized)
         .collect()
+}
+
+/// A word with a capital as its first letter.
+pub(crate) fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
 /// Hands out identifiers, each once within the scope.

@@ -57,6 +57,10 @@ impl Item<'_> {
             ItemRole::Open | ItemRole::Between => None,
         }
     }
+
+    fn is_alone(&self) -> bool {
+        matches!(self.role, ItemRole::Step { alone: true, .. })
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -86,23 +90,23 @@ pub(super) fn run(
         .iter()
         .map(|case| Vec::with_capacity(case.len()))
         .collect();
-    let starts = starts(&items);
     let mut next = 0;
     let mut restore = false;
     let mut single = 0;
     let mut size = LARGEST;
-    while next < items.len() {
+    while let Some((first, others)) = items.get(next..).and_then(<[_]>::split_first) {
         let end = if single > next {
             next + 1
         } else {
-            piece(&items, next, size)
+            next + piece(first, others, size)
         };
+        let message = || items.iter().take(end).skip(next);
         let mut text = String::new();
         if restore {
             text.push_str(RESTORE);
             text.push_str(";\n");
         }
-        for item in &items[next..end] {
+        for item in message() {
             text.push_str(item.sql);
             text.push_str("\n;\n");
         }
@@ -117,13 +121,16 @@ pub(super) fn run(
             // The message as a whole was refused, because one statement of it is not even SQL,
             // and the transaction is spoiled. So the case starts again, one by one.
             single = end;
-            next = starts[next];
-            if let Some(case) = items[next..end].iter().find_map(Item::case) {
-                answers[case].clear();
+            let mut until_here = items.iter().take(next + 1);
+            next = until_here
+                .rposition(|item| item.role == ItemRole::Open)
+                .unwrap_or(0);
+            if let Some(case) = items.iter().take(end).skip(next).find_map(Item::case) {
+                of(&mut answers, case).clear();
             }
             continue;
         }
-        let alone = matches!(items[next].role, ItemRole::Step { alone: true, .. });
+        let alone = first.is_alone();
         let done = if alone {
             let rows = sent.done.last().copied().unwrap_or_default();
             if sent.refusal.is_none() {
@@ -134,15 +141,15 @@ pub(super) fn run(
         } else {
             sent.done.into_iter().skip(lead).collect()
         };
-        for (item, rows) in items[next..end].iter().zip(&done) {
+        for (item, rows) in message().zip(&done) {
             if let ItemRole::Step { case, .. } = item.role {
-                answers[case].push(StatementOutcome::Done { rows: *rows });
+                of(&mut answers, case).push(StatementOutcome::Done { rows: *rows });
             }
         }
         next += done.len();
         match (sent.refusal, items.get(next).map(|item| item.role)) {
             (Some(refusal), Some(ItemRole::Step { case, saved, .. })) => {
-                answers[case].push(StatementOutcome::Refused(refusal));
+                of(&mut answers, case).push(StatementOutcome::Refused(refusal));
                 restore = saved;
                 next += 1;
             }
@@ -151,6 +158,15 @@ pub(super) fn run(
         }
     }
     Ok(answers)
+}
+
+/// The answers to the statements of a case.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "cases are numbered by their place, and each has its answers"
+)]
+fn of(answers: &mut [Vec<StatementOutcome>], case: usize) -> &mut Vec<StatementOutcome> {
+    &mut answers[case]
 }
 
 fn items<'a>(frame: &CaseFrame, cases: &'a [Vec<String>]) -> Vec<Item<'a>> {
@@ -191,38 +207,17 @@ fn items<'a>(frame: &CaseFrame, cases: &'a [Vec<String>]) -> Vec<Item<'a>> {
     items
 }
 
-/// For each item, where its case starts.
-fn starts(items: &[Item<'_>]) -> Vec<usize> {
-    let mut start = 0;
-    items
-        .iter()
-        .enumerate()
-        .map(|(index, item)| {
-            if item.role == ItemRole::Open {
-                start = index;
-            }
-            start
-        })
-        .collect()
-}
-
-/// Where the message that starts at `start` ends.
-fn piece(items: &[Item<'_>], start: usize, size: usize) -> usize {
-    let is_alone = |item: &Item<'_>| matches!(item.role, ItemRole::Step { alone: true, .. });
-    let mut length = 0;
-    let mut end = start;
-    while end < items.len() && end - start < size {
-        length += items[end].sql.len();
-        let fits = length <= LENGTH && !is_alone(&items[end]);
-        if end > start && !fits {
-            break;
-        }
-        end += 1;
-        if is_alone(&items[start]) {
-            break;
-        }
+/// How many items make one message: the first, and others as long as they fit.
+fn piece(first: &Item<'_>, others: &[Item<'_>], size: usize) -> usize {
+    if first.is_alone() {
+        return 1;
     }
-    end
+    let mut length = first.sql.len();
+    let fitting = others.iter().take(size - 1).take_while(|item| {
+        length += item.sql.len();
+        length <= LENGTH && !item.is_alone()
+    });
+    1 + fitting.count()
 }
 
 #[cfg(test)]

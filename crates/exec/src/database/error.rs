@@ -134,8 +134,9 @@ impl DatabaseError {
 pub(crate) fn shorten(sql: &str) -> String {
     const LONGEST: usize = 80;
     let line = sql.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST) {
-        Some((cut, _)) => format!("{}…", &line[..cut]),
+    let cut = line.char_indices().nth(LONGEST);
+    match cut.and_then(|(cut, _)| line.split_at_checked(cut)) {
+        Some((beginning, _)) => format!("{beginning}…"),
         None => line,
     }
 }

@@ -1,9 +1,8 @@
 //! Accepts driver connections.
 
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +15,7 @@ use isobath_protocol::{Command, CoverageMap, Event, TargetTable, VERSION, channe
 use subtle::ConstantTimeEq;
 
 use super::connection::{Driver, DriverError};
+use super::folder::SharedFolder;
 use super::stream::Stream;
 
 /// A driver that does not finish its greeting in this time is let go.
@@ -27,7 +27,7 @@ const TOKEN: usize = 16;
 /// A place where drivers connect. Dropping it closes the place and removes its files.
 #[derive(Debug)]
 pub struct Listener {
-    folder: tempfile::TempDir,
+    folder: SharedFolder,
     connected: Receiver<Result<Driver, DriverError>>,
     closing: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -69,7 +69,7 @@ impl Listener {
     ///
     /// When the system does not let us listen.
     pub fn open() -> io::Result<Self> {
-        let folder = folder()?;
+        let folder = SharedFolder::new()?;
         let listener = UnixListener::bind(folder.path().join("socket"))?;
         Self::listen(folder, Endpoint::Unix(listener), None)
     }
@@ -81,7 +81,7 @@ impl Listener {
     ///
     /// When the system does not let us listen.
     pub fn open_loopback() -> io::Result<Self> {
-        let folder = folder()?;
+        let folder = SharedFolder::new()?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let token = token()?;
@@ -90,7 +90,7 @@ impl Listener {
     }
 
     fn listen(
-        folder: tempfile::TempDir,
+        folder: SharedFolder,
         door: Endpoint,
         loopback: Option<(SocketAddr, String)>,
     ) -> io::Result<Self> {
@@ -194,17 +194,6 @@ impl Drop for Listener {
             let _ = thread.join();
         }
     }
-}
-
-/// Shared memory is fastest where no disk is behind it.
-fn folder() -> io::Result<tempfile::TempDir> {
-    let mut builder = tempfile::Builder::new();
-    let builder = builder
-        .prefix("isobath-")
-        .permissions(Permissions::from_mode(0o700));
-    builder
-        .tempdir_in("/dev/shm")
-        .or_else(|_| builder.tempdir())
 }
 
 /// A secret that only whoever we start can know.

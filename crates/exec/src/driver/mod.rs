@@ -6,6 +6,7 @@
 //! [`SharedDriver`] is one that also the database behind it is reached through.
 
 mod connection;
+mod folder;
 mod listener;
 mod shared;
 mod stream;

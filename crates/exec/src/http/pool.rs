@@ -273,7 +273,7 @@ async fn read(
             } else {
                 all
             };
-            all.extend_from_slice(&data[..room]);
+            all.extend_from_slice(data.get(..room).unwrap_or(&data));
             break BodyCompleteness::TooLarge;
         }
         if first.is_empty() {

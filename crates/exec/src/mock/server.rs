@@ -296,7 +296,7 @@ async fn beginning(mut body: Incoming) -> Vec<u8> {
         while let Some(Ok(frame)) = body.frame().await {
             if let Some(data) = frame.data_ref() {
                 let room = KEPT - kept.len();
-                kept.extend_from_slice(&data[..data.len().min(room)]);
+                kept.extend_from_slice(data.get(..room).unwrap_or(data));
             }
         }
     };

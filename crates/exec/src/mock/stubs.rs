@@ -91,14 +91,18 @@ impl Stubs {
                 && answer.method.eq_ignore_ascii_case(&call.method)
                 && path_matches(&answer.path, &call.path)
         };
-        let fitting = || (0..self.answers.len()).filter(|&at| fits(&self.answers[at]));
-        let at = fitting()
-            .find(|&at| !self.used[at])
-            .or_else(|| fitting().next_back());
-        let reply = match at {
-            Some(at) => {
-                self.used[at] = true;
-                self.answers[at].reply.clone()
+        let answers = self.answers.iter().zip(&mut self.used).enumerate();
+        let mut fitting: Vec<_> = answers.filter(|(_, (answer, _))| fits(answer)).collect();
+        let unused = fitting.iter().position(|(_, (_, used))| !**used);
+        let chosen = match unused {
+            Some(place) => Some(fitting.swap_remove(place)),
+            None => fitting.pop(),
+        };
+        let at = chosen.as_ref().map(|(at, _)| *at);
+        let reply = match chosen {
+            Some((_, (answer, used))) => {
+                *used = true;
+                answer.reply.clone()
             }
             None => MockReply::Respond {
                 status: 200,

@@ -56,7 +56,8 @@ impl Output {
         let from = mark.at.max(end.saturating_sub(BYTES));
         let mut bytes = vec![0; (end - from) as usize];
         let length = file.read_at(&mut bytes, from).unwrap_or(0);
-        last_lines(&bytes[..length])
+        bytes.truncate(length);
+        last_lines(&bytes)
     }
 
     /// The service begins a new life, with this log.
@@ -85,14 +86,16 @@ fn last_lines(bytes: &[u8]) -> String {
         .filter(|line| !line.trim().is_empty())
         .collect();
     let short = |line: &&str| -> String {
-        match line.char_indices().nth(WIDTH) {
-            Some((at, _)) => format!("{}…", &line[..at]),
+        let cut = line.char_indices().nth(WIDTH);
+        match cut.and_then(|(at, _)| line.split_at_checked(at)) {
+            Some((beginning, _)) => format!("{beginning}…"),
             None => (*line).to_owned(),
         }
     };
     let from = lines.len().saturating_sub(LINES);
-    lines[from..]
+    lines
         .iter()
+        .skip(from)
         .map(short)
         .collect::<Vec<_>>()
         .join("\n")

@@ -210,8 +210,9 @@ impl ChildProcess {
             let _ = file.take(BYTES).read_to_end(&mut log);
         }
         let log = String::from_utf8_lossy(&log);
-        let lines: Vec<&str> = log.lines().filter(|line| !line.trim().is_empty()).collect();
-        lines[lines.len().saturating_sub(LINES)..].join("\n")
+        let mut lines: Vec<&str> = log.lines().filter(|line| !line.trim().is_empty()).collect();
+        let earlier = lines.len().saturating_sub(LINES);
+        lines.split_off(earlier).join("\n")
     }
 }
 

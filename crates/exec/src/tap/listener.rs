@@ -416,10 +416,9 @@ impl Acceptor {
             Ok(server) => server,
             Err(error) => {
                 recorder.refused.fetch_add(1, Ordering::Relaxed);
-                let why = format!(
-                    "the database at {} cannot be reached: {error}",
-                    self.server[0]
-                );
+                let server = self.server.first().map(ToString::to_string);
+                let server = server.unwrap_or_default();
+                let why = format!("the database at {server} cannot be reached: {error}");
                 recorder.warn(why.clone());
                 // The next client must not wait for what this one says.
                 let _ = thread::Builder::new()
@@ -468,7 +467,7 @@ fn unavailable_reply(mut client: TcpStream, mut session: Box<dyn Session>, why: 
         let Ok(length @ 1..) = client.read(&mut chunk) else {
             return;
         };
-        let passed = session.on_client_bytes(&chunk[..length], 0);
+        let passed = session.on_client_bytes(chunk.get(..length).unwrap_or_default(), 0);
         if client.write_all(&passed.back).is_err() {
             return;
         }

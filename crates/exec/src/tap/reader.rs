@@ -12,16 +12,26 @@ impl<'a> Reader<'a> {
         Some(taken)
     }
 
+    /// As many bytes as the array has.
+    pub(crate) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*taken)
+    }
+
+    /// One byte.
+    pub(crate) fn byte(&mut self) -> Option<u8> {
+        self.array().map(|[byte]| byte)
+    }
+
     /// PostgreSQL: two bytes as a count.
     pub(crate) fn count(&mut self) -> Option<usize> {
-        self.take(2)
-            .map(|b| usize::from(u16::from_be_bytes([b[0], b[1]])))
+        self.array().map(|bytes| u16::from_be_bytes(bytes).into())
     }
 
     /// PostgreSQL: four bytes.
     pub(crate) fn int(&mut self) -> Option<i32> {
-        self.take(4)
-            .map(|b| i32::from_be_bytes([b[0], b[1], b[2], b[3]]))
+        self.array().map(i32::from_be_bytes)
     }
 
     /// PostgreSQL: a count and so many types.
@@ -37,7 +47,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn text(&mut self) -> Option<&'a [u8]> {
         let end = self.0.iter().position(|&byte| byte == 0)?;
         let text = self.take(end)?;
-        self.take(1)?;
+        self.byte()?;
         Some(text)
     }
 
@@ -58,7 +68,7 @@ impl<'a> Reader<'a> {
 
     /// MySQL: a number that says how long it is.
     pub(crate) fn length(&mut self) -> Option<u64> {
-        match self.take(1)?[0] {
+        match self.byte()? {
             small @ ..=0xfa => Some(small.into()),
             0xfc => self.number(2),
             0xfd => self.number(3),
@@ -72,4 +82,15 @@ impl<'a> Reader<'a> {
         let length = self.length()?;
         self.take(usize::try_from(length).ok()?)
     }
+}
+
+/// Fills the head of a message, of which `have` bytes are there; the bytes after it.
+pub(crate) fn fill<'a>(head: &mut [u8], have: &mut usize, bytes: &'a [u8]) -> &'a [u8] {
+    let missing = head.get_mut(*have..).unwrap_or_default();
+    let (now, rest) = bytes.split_at(missing.len().min(bytes.len()));
+    for (byte, now) in missing.iter_mut().zip(now) {
+        *byte = *now;
+    }
+    *have += now.len();
+    rest
 }

@@ -61,7 +61,7 @@ impl PendingBytes {
     /// Writes what can be written now.
     fn flush(&mut self, mut to: &TcpStream) -> io::Result<()> {
         while !self.is_empty() {
-            match now(|| to.write(&self.bytes[self.paid..]))? {
+            match now(|| to.write(self.bytes.get(self.paid..).unwrap_or_default()))? {
                 Some(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Some(length) => self.paid += length,
                 None => return Ok(()),
@@ -77,7 +77,7 @@ impl PendingBytes {
         while self.is_empty() && !bytes.is_empty() {
             match now(|| to.write(bytes))? {
                 Some(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Some(length) => bytes = &bytes[length..],
+                Some(length) => bytes = bytes.get(length..).unwrap_or_default(),
                 None => break,
             }
         }
@@ -204,7 +204,11 @@ impl RelayedConnection {
         recorder: &Recorder,
     ) -> io::Result<PollResult> {
         let (mut from, to) = (self.end(side), self.end(side.other()));
-        let onwards = &mut owed[side.other() as usize];
+        let [owed_client, owed_server] = owed;
+        let (onwards, backwards) = match side {
+            Side::Client => (owed_server, owed_client),
+            Side::Server => (owed_client, owed_server),
+        };
         onwards.flush(to)?;
         if !onwards.is_empty() {
             return Ok(PollResult::Nothing);
@@ -212,7 +216,7 @@ impl RelayedConnection {
         let bytes = match now(|| from.read(chunk))? {
             None => return Ok(PollResult::Nothing),
             Some(0) => return Ok(PollResult::Ended),
-            Some(length) => &chunk[..length],
+            Some(length) => chunk.get(..length).unwrap_or_default(),
         };
         let Forwarded { forward, back } = {
             let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
@@ -225,7 +229,7 @@ impl RelayedConnection {
         };
         onwards.add(forward.as_deref().unwrap_or(bytes), to)?;
         if !back.is_empty() {
-            owed[side as usize].add(&back, from)?;
+            backwards.add(&back, from)?;
         }
         Ok(PollResult::Forwarded)
     }

@@ -86,7 +86,7 @@ impl Counters {
         }
         let mut statements = Vec::new();
         for &table in tables {
-            let name = Value::from(schema.tables[table].name.as_str());
+            let name = Value::from(schema.table(table).name.as_str());
             let name = literal(&name, DialectName::Sqlite);
             statements.push(format!(
                 "DELETE FROM main.sqlite_sequence WHERE name = {name}"
@@ -200,7 +200,7 @@ impl Counters {
             .filter_map(|table| Some((table, self.numbers.get(table)?)));
         counted
             .map(|(&table, number)| {
-                let name = table_name(&schema.tables[table], DialectName::MySql);
+                let name = table_name(schema.table(table), DialectName::MySql);
                 format!("ALTER TABLE {name} AUTO_INCREMENT = {number}")
             })
             .collect()

@@ -45,9 +45,11 @@ impl RowChange {
     /// The columns whose value changed; none for a row that is new or gone.
     pub fn columns(&self) -> Vec<usize> {
         match (&self.before, &self.after) {
-            (Some(before), Some(after)) => (0..before.len().min(after.len()))
-                .filter(|&column| !same(&before[column], &after[column]))
-                .collect(),
+            (Some(before), Some(after)) => {
+                let cells = before.iter().zip(after).enumerate();
+                let changed = cells.filter(|(_, (before, after))| !same(before, after));
+                changed.map(|(column, _)| column).collect()
+            }
             _ => Vec::new(),
         }
     }

@@ -164,10 +164,8 @@ fn read_back(
                 None | Some(Value::Null) => "LAST_INSERT_ID()".to_owned(),
                 Some(value) => isobath_sql::render::literal(value, dialect),
             };
-            format!(
-                "{} = {value}",
-                identifier(&table.columns[column].name, dialect)
-            )
+            let name = identifier(&table.column(column).name, dialect);
+            format!("{name} = {value}")
         })
         .collect();
     let found = database.query_required(&format!(

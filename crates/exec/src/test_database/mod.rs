@@ -226,7 +226,7 @@ impl TestDatabase {
             };
             let names = |columns: &mut dyn Iterator<Item = usize>| {
                 columns
-                    .map(|column| identifier(&table.columns[column].name, dialect))
+                    .map(|column| identifier(&table.column(column).name, dialect))
                     .collect::<Vec<_>>()
                     .join(", ")
             };

@@ -185,7 +185,7 @@ impl SavedTables {
         index: usize,
         rows: &[Vec<Value>],
     ) -> Result<(), DatabaseError> {
-        let (table, dialect) = (&schema.tables[index], database.dialect());
+        let (table, dialect) = (schema.table(index), database.dialect());
         let (columns, copied) = (stored(table, dialect), copy(index, dialect));
         if self.copies.insert(index) {
             database.execute_required(&format!(
@@ -223,11 +223,11 @@ impl SavedTables {
         let mut rows = Vec::new();
         // Children first, and parents come back first.
         for &table in order.iter().rev() {
-            let name = table_name(&schema.tables[table], dialect);
+            let name = table_name(schema.table(table), dialect);
             rows.push(format!("DELETE FROM {name}"));
         }
         for &index in order.iter().filter(|table| self.copies.contains(table)) {
-            let table = &schema.tables[index];
+            let table = schema.table(index);
             let columns = stored(table, dialect);
             let overriding = if dialect == DialectName::Postgres
                 && table

@@ -60,7 +60,7 @@ impl TestDatabase {
         let dialect = self.dialect();
         let (mut changed, mut unknown) = (Tables::new(), Vec::new());
         for index in 0..self.schema.tables.len() {
-            let table = &self.schema.tables[index];
+            let table = self.schema.table(index);
             let (name, n_columns) = (table_name(table, dialect), table.columns.len());
             let rows = first.rows.get(&name);
             let fits = |rows: &&Vec<Vec<Value>>| rows.iter().all(|row| row.len() == n_columns);
@@ -87,7 +87,7 @@ impl TestDatabase {
         let all = self.all_tables();
         self.reset(&all)?;
         let names = changed.iter();
-        let names = names.map(|&index| table_name(&self.schema.tables[index], dialect));
+        let names = names.map(|&index| table_name(self.schema.table(index), dialect));
         Ok((names.collect(), unknown))
     }
 }

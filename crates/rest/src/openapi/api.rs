@@ -55,20 +55,20 @@ pub struct Server {
 impl Api {
     /// Leaves out the operations that are not to be kept; links to them lead nowhere.
     pub fn retain_operations(&mut self, keep: impl Fn(&Operation) -> bool) {
-        let kept: Vec<bool> = self.operations.iter().map(keep).collect();
-        let new_index = |old: usize| {
-            let is_kept = kept.get(old).copied().unwrap_or(false);
-            is_kept.then(|| kept[..old].iter().filter(|kept| **kept).count())
-        };
-        let mut at = 0..;
-        self.operations
-            .retain(|_| at.next().is_some_and(|at| kept[at]));
+        let mut new_indexes = Vec::with_capacity(self.operations.len());
+        let mut n_kept = 0;
+        self.operations.retain(|operation| {
+            let is_kept = keep(operation);
+            new_indexes.push(is_kept.then_some(n_kept));
+            n_kept += usize::from(is_kept);
+            is_kept
+        });
         let responses = self
             .operations
             .iter_mut()
             .flat_map(|operation| &mut operation.responses);
         for link in responses.flat_map(|response| &mut response.links) {
-            link.target = link.target.and_then(new_index);
+            link.target = link.target.and_then(|old| *new_indexes.get(old)?);
         }
     }
 }
@@ -296,9 +296,8 @@ impl StatusPattern {
         if text.eq_ignore_ascii_case("default") {
             return Some(Self::Default);
         }
-        let bytes = text.as_bytes();
-        if bytes.len() == 3 && bytes[1..].eq_ignore_ascii_case(b"XX") {
-            let digit = bytes[0].wrapping_sub(b'0');
+        if let [digit, b'x' | b'X', b'x' | b'X'] = text.as_bytes() {
+            let digit = digit.wrapping_sub(b'0');
             return (1..=5).contains(&digit).then_some(Self::Range(digit));
         }
         let code: u16 = text.parse().ok()?;

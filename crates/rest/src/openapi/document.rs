@@ -1,5 +1,6 @@
 //! The documents of an API, and references between them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -54,11 +55,11 @@ impl DocumentPlace {
     }
 }
 
-struct Document {
+struct Document<'a> {
     location: Arc<str>,
     /// What the document calls itself by `$self`: references in it lead on from there.
     own: Option<Arc<str>>,
-    text: String,
+    text: Cow<'a, str>,
     json: Arc<Json>,
 }
 
@@ -73,7 +74,7 @@ const MAX_LOCATED: usize = 200;
 
 /// All documents read so far, and the limitations met in them.
 pub(crate) struct Documents<'a> {
-    documents: Vec<Document>,
+    documents: Vec<Document<'a>>,
     by_location: BTreeMap<Arc<str>, Option<u32>>,
     loader: &'a dyn Loader,
     n_bytes: usize,
@@ -87,7 +88,7 @@ pub(crate) struct Documents<'a> {
 }
 
 impl<'a> Documents<'a> {
-    pub(crate) fn new(location: &str, text: String, json: Json, loader: &'a dyn Loader) -> Self {
+    pub(crate) fn new(location: &str, text: &'a str, json: Json, loader: &'a dyn Loader) -> Self {
         let mut first = Self {
             by_location: BTreeMap::new(),
             n_bytes: 0,
@@ -98,12 +99,12 @@ impl<'a> Documents<'a> {
             is_quiet: false,
             limitations: Limitations::default(),
         };
-        first.add(location.into(), text, json);
+        first.add(location.into(), text.into(), json);
         first
     }
 
     /// Takes a document in, under the location it came from and under the name it gives itself.
-    fn add(&mut self, location: Arc<str>, text: String, json: Json) -> Option<u32> {
+    fn add(&mut self, location: Arc<str>, text: Cow<'a, str>, json: Json) -> Option<u32> {
         let id = u32::try_from(self.documents.len()).ok()?;
         let own: Option<Arc<str>> = json
             .get("$self")
@@ -132,21 +133,27 @@ impl<'a> Documents<'a> {
 
     /// The value at a place, as it is written there.
     pub(crate) fn get(&self, place: &DocumentPlace) -> Option<&Json> {
-        self.documents
-            .get(place.document as usize)?
-            .json
-            .pointer(&place.pointer)
+        let document = self.documents.get(place.document as usize)?;
+        document.json.pointer(&place.pointer)
+    }
+
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "places are made with the number of a document that was added, and none is removed"
+    )]
+    fn at(&self, place: &DocumentPlace) -> &Document<'a> {
+        &self.documents[place.document as usize]
     }
 
     /// The whole document of a place, to read from while limitations are noted.
     pub(crate) fn document(&self, place: &DocumentPlace) -> Arc<Json> {
-        self.documents[place.document as usize].json.clone()
+        self.at(place).json.clone()
     }
 
     /// The place as it is shown to people.
     pub(crate) fn show(&mut self, place: &DocumentPlace) -> SourceLocation {
-        let document = &self.documents[place.document as usize];
         self.n_located += 1;
+        let document = self.at(place);
         let line_column = (self.n_located <= MAX_LOCATED)
             .then(|| source::locate(&document.text, &place.pointer))
             .flatten();
@@ -160,7 +167,7 @@ impl<'a> Documents<'a> {
     /// The place as it is shown to people, without the line, which takes a reading of the text.
     pub(crate) fn show_briefly(&self, place: &DocumentPlace) -> SourceLocation {
         SourceLocation {
-            location: self.documents[place.document as usize].location.clone(),
+            location: self.at(place).location.clone(),
             pointer: place.pointer.clone(),
             line_column: None,
         }
@@ -240,7 +247,7 @@ impl<'a> Documents<'a> {
     }
 
     fn load(&mut self, from: &DocumentPlace, reference: &str) -> Option<u32> {
-        let document = &self.documents[from.document as usize];
+        let document = self.at(from);
         let here: Arc<str> = join(&document.location, reference).into();
         // A document that has a name is often a copy: what is not at its name may lie beside the copy.
         let named: Option<Arc<str>> = document.own.as_ref().map(|own| join(own, reference).into());
@@ -253,7 +260,7 @@ impl<'a> Documents<'a> {
                 None => {}
             }
             match self.fetch(&location) {
-                Ok((text, json)) => return self.add(location, text, json),
+                Ok((text, json)) => return self.add(location, text.into(), json),
                 Err(reason) => {
                     // Remembered: a document that is missing is asked for once.
                     self.by_location.insert(location, None);
@@ -301,8 +308,7 @@ pub(crate) fn join(base: &str, reference: &str) -> String {
         return reference.to_owned();
     }
     let decoded = percent_encoding::percent_decode_str(reference).decode_utf8_lossy();
-    let folder = base.rfind('/').map_or("", |i| &base[..=i]);
-    let mut parts: Vec<&str> = folder.split('/').collect();
+    let mut parts: Vec<&str> = base.split('/').collect();
     parts.pop();
     for part in decoded.split('/') {
         match part {

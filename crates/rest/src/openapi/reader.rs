@@ -62,7 +62,7 @@ pub fn read(text: &str, location: &str, loader: &dyn Loader) -> Result<Api, Read
         message: error.message,
     })?;
     let version = version(&json, location)?;
-    let documents = Documents::new(location, text.to_owned(), json, loader);
+    let documents = Documents::new(location, text, json, loader);
     Ok(Reader::new(documents, version).read())
 }
 

@@ -264,11 +264,8 @@ fn locate_json(text: &str, segments: &[String]) -> Option<(usize, usize)> {
     // A raw value borrows from the text, so its distance from the start is its offset.
     let offset = (at.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
     let before = text.get(..offset)?;
-    let line_start = before.rfind('\n').map_or(0, |i| i + 1);
-    Some((
-        before.matches('\n').count() + 1,
-        before[line_start..].chars().count() + 1,
-    ))
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    Some((before.matches('\n').count() + 1, line.chars().count() + 1))
 }
 
 fn locate_yaml(text: &str, segments: &[String]) -> Option<(usize, usize)> {

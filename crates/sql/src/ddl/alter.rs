@@ -218,14 +218,14 @@ impl Loader {
                 !matches!(of.constraint.kind, ConstraintKind::NotNull { column } if column == slot)
             }),
             AlterColumnOperation::SetDefault { value } if is_nextval(value) => {
-                draft.table.columns[slot].filled = Filled::Counter;
+                draft.column_mut(slot).filled = Filled::Counter;
             }
             AlterColumnOperation::SetDefault { value } => {
                 let expr = self.expr(value, &[], &location);
-                draft.table.columns[slot].default = Some(expr);
+                draft.column_mut(slot).default = Some(expr);
             }
             AlterColumnOperation::DropDefault => {
-                let column = &mut draft.table.columns[slot];
+                let column = draft.column_mut(slot);
                 column.default = None;
                 if column.filled == Filled::Counter {
                     column.filled = Filled::No;
@@ -236,12 +236,12 @@ impl Loader {
                 let found = data_type(ast, self.dialect, &|name| {
                     crate::syntax::NameResolver::user_type(&names, name)
                 });
-                let column = &mut draft.table.columns[slot];
+                let column = draft.column_mut(slot);
                 column.data_type = found;
                 column.declared = ast.to_string();
             }
             AlterColumnOperation::AddGenerated { generated_as, .. } => {
-                draft.table.columns[slot].filled = match generated_as {
+                draft.column_mut(slot).filled = match generated_as {
                     Some(GeneratedAs::Always) => Filled::CounterAlways,
                     _ => Filled::Counter,
                 };
@@ -256,13 +256,13 @@ impl Loader {
         draft.constraints.retain(|of| {
             !matches!(of.constraint.kind, ConstraintKind::NotNull { column } if column == slot)
         });
-        draft.table.columns[slot] = self.column(def);
+        *draft.column_mut(slot) = self.column(def);
         self.column_options(def, slot, draft);
     }
 
     /// Renames a column here and where other tables refer to it.
     fn rename_column(&mut self, draft: &mut TableDraft, slot: usize, new: &Ident) {
-        let old = std::mem::replace(&mut draft.table.columns[slot].name, new.value.clone());
+        let old = std::mem::replace(&mut draft.column_mut(slot).name, new.value.clone());
         let table = draft.table.name.clone();
         let rename = |draft: &mut TableDraft| {
             for target in draft
@@ -342,10 +342,8 @@ fn reposition(draft: &mut TableDraft, slot: usize, position: Option<&MySQLColumn
     let mut order: Vec<usize> = (0..draft.table.columns.len()).collect();
     let moved = order.remove(slot);
     order.insert(to.min(order.len()), moved);
-    let mut slots = vec![0; order.len()];
-    for (new, &old) in order.iter().enumerate() {
-        slots[old] = new;
-    }
+    let mut slots: Vec<usize> = (0..order.len()).collect();
+    slots.sort_by_key(|&new| order.get(new));
     let column = draft.table.columns.remove(slot);
     let to = to.min(draft.table.columns.len());
     draft.table.columns.insert(to, column);

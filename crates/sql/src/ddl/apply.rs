@@ -445,28 +445,25 @@ impl Loader {
 fn domain_text(text: &str) -> (String, bool) {
     let upper = text.to_ascii_uppercase();
     let mut out = String::with_capacity(text.len());
-    let mut at = 0;
     let mut not_null = false;
-    while let Some(found) = upper[at..].find("NOT") {
-        let start = at + found;
-        let after = &upper[start + 3..];
-        let blanks = after.len() - after.trim_start().len();
-        let word = upper[..start].ends_with(|c: char| c.is_whitespace() || c == ')');
-        if word
-            && blanks > 0
-            && after.trim_start().starts_with("NULL")
-            && !upper[..start].trim_end().ends_with("IS")
+    let mut at = 0;
+    for (start, _) in upper.match_indices("NOT") {
+        let (before, from) = upper.split_at(start);
+        let null = from.strip_prefix("NOT").unwrap_or_default();
+        let after = null.trim_start().strip_prefix("NULL");
+        let word = before.ends_with(|c: char| c.is_whitespace() || c == ')');
+        if let Some(after) = after
+            && word
+            && null.starts_with(char::is_whitespace)
+            && !before.trim_end().ends_with("IS")
         {
             not_null = true;
-            let end = start + 3 + blanks + 4;
-            out.push_str(&text[at..start]);
-            super::split::blank(&mut out, &text[start..end]);
+            let end = text.len() - after.len();
+            out.push_str(text.get(at..start).unwrap_or_default());
+            super::split::blank(&mut out, text.get(start..end).unwrap_or_default());
             at = end;
-        } else {
-            out.push_str(&text[at..start + 3]);
-            at = start + 3;
         }
     }
-    out.push_str(&text[at..]);
+    out.push_str(text.get(at..).unwrap_or_default());
     (out, not_null)
 }

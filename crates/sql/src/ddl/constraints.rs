@@ -224,7 +224,11 @@ impl Loader {
                 None => self.expr(ast, columns, location),
             };
             match &expr {
-                Expr::Column(column) if column.collation == columns[column.slot].collation => {
+                Expr::Column(column)
+                    if columns
+                        .get(column.slot)
+                        .is_some_and(|of| of.collation == column.collation) =>
+                {
                     plain.push(column.slot);
                 }
                 Expr::Opaque { .. } if matches!(ast, AstExpr::Identifier(_)) => {
@@ -263,9 +267,9 @@ impl Loader {
             return None;
         }
         let slot = column_index(columns, &last_part(&function.name))?;
+        let ident = Ident::new(columns.get(slot)?.name.clone());
         let length: i64 = length.to_string().parse().ok()?;
         let names = self.names(columns);
-        let ident = Ident::new(columns[slot].name.clone());
         let column = crate::syntax::NameResolver::column(&names, &[ident])?;
         Some(Expr::Function {
             name: "left".to_owned(),
@@ -315,7 +319,7 @@ impl Loader {
                     keys: slots
                         .into_iter()
                         .filter_map(|slot| {
-                            let ident = Ident::new(columns[slot].name.clone());
+                            let ident = Ident::new(columns.get(slot)?.name.clone());
                             crate::syntax::NameResolver::column(&names, &[ident]).map(Expr::Column)
                         })
                         .collect(),

@@ -130,9 +130,10 @@ fn ends_with(recent: &[Token<'_>], words: &[&str]) -> bool {
     };
     last.text.len() == word.len()
         && recent.len() >= words.len()
-        && recent[recent.len() - words.len()..]
+        && recent
             .iter()
-            .zip(words)
+            .rev()
+            .zip(words.iter().rev())
             .all(|(token, word)| token.is(word) || token.is_symbol(word))
 }
 

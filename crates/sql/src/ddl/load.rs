@@ -72,6 +72,17 @@ pub(super) struct TableDraft {
     pub(super) constraints: Vec<DraftConstraint>,
 }
 
+impl TableDraft {
+    /// A column, to add to what is said of it.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "slots come from looking the column up in the same draft, or from adding it"
+    )]
+    pub(super) fn column_mut(&mut self, slot: usize) -> &mut Column {
+        &mut self.table.columns[slot]
+    }
+}
+
 /// A constraint whose parent table is still only a name.
 #[derive(Clone, Debug)]
 pub(super) struct DraftConstraint {
@@ -151,7 +162,7 @@ impl Loader {
             candidates
                 .iter()
                 .copied()
-                .filter_map(|index| Some((index, self.drafts[index].as_ref()?)))
+                .filter_map(|index| Some((index, self.draft(index)?)))
         };
         let here = |draft: &TableDraft| match (&name.namespace, &draft.table.namespace) {
             (Some(a), Some(b)) => a.eq_ignore_ascii_case(b),
@@ -200,7 +211,9 @@ impl Loader {
             .entry(name.name.to_lowercase())
             .or_default()
             .push(index);
-        self.drafts[index] = Some(draft);
+        if let Some(place) = self.drafts.get_mut(index) {
+            *place = Some(draft);
+        }
         let targets = self
             .drafts
             .iter_mut()
@@ -317,7 +330,7 @@ impl Loader {
         }
         let mut tables = Vec::with_capacity(position.len());
         for index in 0..self.drafts.len() {
-            let Some(draft) = self.drafts[index].clone() else {
+            let Some(draft) = self.draft(index).cloned() else {
                 continue;
             };
             let mut table = draft.table;
@@ -424,7 +437,7 @@ impl NameResolver for TableNames<'_> {
             Some(_) => return None,
             None => column_index(self.columns, name)?,
         };
-        let column = &self.columns[slot];
+        let column = self.columns.get(slot)?;
         Some(ColumnRef {
             slot,
             name: column.name.clone(),
@@ -458,10 +471,7 @@ pub(super) fn name_of(name: &ObjectName) -> QualifiedName {
     let parts: Vec<&Ident> = name.0.iter().filter_map(|part| part.as_ident()).collect();
     let last = parts.last();
     QualifiedName {
-        namespace: parts
-            .len()
-            .checked_sub(2)
-            .map(|index| parts[index].value.clone()),
+        namespace: parts.iter().nth_back(1).map(|ident| ident.value.clone()),
         name: last.map(|ident| ident.value.clone()).unwrap_or_default(),
         quoted: last.is_some_and(|ident| ident.quote_style.is_some()),
     }

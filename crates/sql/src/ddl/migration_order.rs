@@ -74,7 +74,8 @@ fn repeatable(name: &str) -> bool {
 fn natural(a: &str, b: &str) -> Ordering {
     let (mut a, mut b) = (a, b);
     loop {
-        match (a.chars().next(), b.chars().next()) {
+        let (mut after_a, mut after_b) = (a.chars(), b.chars());
+        match (after_a.next(), after_b.next()) {
             (None, None) => return Ordering::Equal,
             (None, Some(_)) => return Ordering::Less,
             (Some(_), None) => return Ordering::Greater,
@@ -100,8 +101,7 @@ fn natural(a: &str, b: &str) -> Ordering {
                 if order != Ordering::Equal {
                     return order;
                 }
-                a = &a[x.len_utf8()..];
-                b = &b[y.len_utf8()..];
+                (a, b) = (after_a.as_str(), after_b.as_str());
             }
         }
     }

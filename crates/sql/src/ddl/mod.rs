@@ -5,6 +5,8 @@
 //! the schema that a database would hold. Everything that does not end up in
 //! the model is a [`Limitation`] with its place.
 
+#![deny(clippy::indexing_slicing)]
+
 mod alter;
 mod apply;
 mod constraints;

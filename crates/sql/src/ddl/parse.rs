@@ -135,13 +135,13 @@ fn located(error: ParserError, text: &str) -> SyntaxError {
     };
     let mut why = message.as_str();
     let mut location = None;
-    if let Some(at) = message.rfind(" at Line: ") {
-        let mut numbers = message[at + " at Line: ".len()..].split(", Column: ");
+    if let Some((before, numbers)) = message.rsplit_once(" at Line: ") {
+        let mut numbers = numbers.split(", Column: ");
         let line = numbers.next().and_then(|text| text.trim().parse().ok());
         let column = numbers.next().and_then(|text| text.trim().parse().ok());
         if let (Some(line), Some(column)) = (line, column) {
             location = Some((line, column));
-            why = &message[..at];
+            why = before;
         }
     }
     let (line, column) = location.unwrap_or_else(|| end_of(text));

@@ -127,7 +127,7 @@ pub(super) fn create_table(text: &str, dialect: DialectName) -> TableText {
     let mut dropped = Vec::new();
     let elements = elements(&tokens, open + 1, close);
     for (index, element) in elements.iter().enumerate() {
-        let part = &tokens[element.clone()];
+        let part = tokens.get(element.clone()).unwrap_or_default();
         let kind = element_kind(part, text);
         match kind {
             ElementKind::Column => {
@@ -137,7 +137,7 @@ pub(super) fn create_table(text: &str, dialect: DialectName) -> TableText {
             ElementKind::Constraint => {
                 constraint(part, &mut edits, &mut out);
                 if let (Some(first), Some(last)) = (part.first(), part.last()) {
-                    let characters = |at: usize| text[..at].chars().count();
+                    let characters = |at| text.get(..at).unwrap_or_default().chars().count();
                     out.constraints
                         .push(characters(first.start.offset)..characters(last.end()));
                 }
@@ -173,13 +173,11 @@ pub(super) fn bytes(text: &str, characters: &Range<usize>) -> Range<usize> {
 /// The statement without one more range of elements, after the parser refused it there.
 pub(super) fn without(text: &str, range: &Range<usize>) -> String {
     let mut edits = Edits::default();
-    let before = text[..range.start].rfind(|c: char| !c.is_whitespace());
-    let after = text[range.end..]
-        .find(|c: char| !c.is_whitespace())
-        .map(|at| range.end + at);
-    match (before, after) {
-        (Some(comma), _) if text[comma..].starts_with(',') => edits.blank(comma..range.end),
-        (_, Some(comma)) if text[comma..].starts_with(',') => edits.blank(range.start..comma + 1),
+    let before = text.get(..range.start).unwrap_or_default().trim_end();
+    let after = text.get(range.end..).unwrap_or_default().trim_start();
+    match (before.strip_suffix(','), after.strip_prefix(',')) {
+        (Some(before), _) => edits.blank(before.len()..range.end),
+        (_, Some(after)) => edits.blank(range.start..text.len() - after.len()),
         _ => edits.blank(range.clone()),
     }
     edits.apply(text)
@@ -320,7 +318,7 @@ fn elements(tokens: &[Token<'_>], from: usize, to: usize) -> Vec<Range<usize>> {
     found
 }
 
-/// Blanks elements together with one comma each, so that the rest stays a list.
+/// Blanks elements together with one comma each, so that the rest stays a list. Those that are dropped are in order.
 fn blank_elements(
     tokens: &[Token<'_>],
     elements: &[Range<usize>],
@@ -329,26 +327,27 @@ fn blank_elements(
     close: usize,
     edits: &mut Edits,
 ) {
-    let mut drop = vec![false; elements.len()];
-    for &index in dropped {
-        drop[index] = true;
-    }
-    let first_kept = drop.iter().position(|drop| !drop);
+    let is_dropped = |index: &usize| dropped.binary_search(index).is_ok();
+    let first_kept = (0..elements.len()).find(|index| !is_dropped(index));
     for (index, element) in elements.iter().enumerate() {
-        if !drop[index] {
+        if !is_dropped(&index) {
             continue;
         }
-        let from = if index == 0 { open } else { element.start - 1 };
-        let after_comma = tokens[from].end();
-        let start = match first_kept {
-            // Before the first kept element the comma after it goes, else the one before it.
-            Some(kept) if index < kept => after_comma,
-            _ if index == 0 => after_comma,
-            _ => tokens[from].start.offset,
+        // The parenthesis or the commas around it.
+        let before = if index == 0 { open } else { element.start - 1 };
+        let (Some(before), Some(after)) = (tokens.get(before), tokens.get(element.end.min(close)))
+        else {
+            continue;
         };
-        let end = match first_kept {
-            Some(kept) if index < kept => tokens[element.end].end(),
-            _ => tokens[element.end.min(close)].start.offset,
+        // Before the first kept element the comma after it goes, else the one before it.
+        let goes_with_next = first_kept.is_some_and(|kept| index < kept);
+        let start = match goes_with_next || index == 0 {
+            true => before.end(),
+            false => before.start.offset,
+        };
+        let end = match goes_with_next {
+            true => after.end(),
+            false => after.start.offset,
         };
         edits.blank(start..end);
     }
@@ -367,7 +366,7 @@ fn removed(part: &[Token<'_>], text: &str, severity: Severity, why: &'static str
             },
             |token| token.start,
         ),
-        input: text[start..end].to_owned(),
+        input: text.get(start..end).unwrap_or_default().to_owned(),
         why,
     }
 }
@@ -447,12 +446,12 @@ fn constraint(part: &[Token<'_>], edits: &mut Edits, out: &mut TableText) {
     let Some(close) = matching(part, open) else {
         return;
     };
-    for window in part[key..open].windows(2) {
-        if window[0].is("USING") {
-            edits.blank(window[0].start.offset..window[1].end());
+    for (using, method) in pairs(part.get(key..open).unwrap_or_default()) {
+        if using.is("USING") {
+            edits.blank(using.start.offset..method.end());
         }
     }
-    for token in &part[open..close] {
+    for token in part.get(open..close).unwrap_or_default() {
         if token.is("AUTOINCREMENT") {
             out.counter = true;
             edits.blank(token.start.offset..token.end());
@@ -466,13 +465,12 @@ fn constraint(part: &[Token<'_>], edits: &mut Edits, out: &mut TableText) {
         "IMMEDIATE",
         "INCLUDE",
     ];
-    let rest = &part[close + 1..];
-    let storage = rest
-        .iter()
+    let rest = part.iter().skip(close + 1);
+    let storage: Vec<&Token<'_>> = rest
         .take_while(|token| !keep.iter().any(|word| token.is(word)))
-        .count();
-    if storage > 0 {
-        edits.blank(rest[0].start.offset..rest[storage - 1].end());
+        .collect();
+    if let (Some(first), Some(last)) = (storage.first(), storage.last()) {
+        edits.blank(first.start.offset..last.end());
     }
 }
 
@@ -481,7 +479,8 @@ fn like(part: &[Token<'_>], columns_before: usize) -> Option<LikeClause> {
         .iter()
         .position(|token| token.is("INCLUDING") || token.is("EXCLUDING"))
         .unwrap_or(part.len());
-    let name = part[1..name_end].iter().map(|token| token.text).collect();
+    let (name, options) = part.split_at_checked(name_end)?;
+    let name = name.iter().skip(1).map(|token| token.text).collect();
     let mut like = LikeClause {
         name,
         columns_before,
@@ -489,20 +488,20 @@ fn like(part: &[Token<'_>], columns_before: usize) -> Option<LikeClause> {
         indexes: false,
         defaults: false,
     };
-    for pair in part[name_end..].windows(2) {
-        let on = pair[0].is("INCLUDING");
-        if !on && !pair[0].is("EXCLUDING") {
+    for (word, option) in pairs(options) {
+        let on = word.is("INCLUDING");
+        if !on && !word.is("EXCLUDING") {
             continue;
         }
-        if pair[1].is("ALL") || pair[1].is("CONSTRAINTS") {
+        if option.is("ALL") || option.is("CONSTRAINTS") {
             like.checks = on;
         }
-        if pair[1].is("ALL") || pair[1].is("INDEXES") {
+        if option.is("ALL") || option.is("INDEXES") {
             like.indexes = on;
         }
         if ["ALL", "DEFAULTS", "IDENTITY", "GENERATED"]
             .iter()
-            .any(|word| pair[1].is(word))
+            .any(|word| option.is(word))
         {
             like.defaults = on;
         }
@@ -510,9 +509,14 @@ fn like(part: &[Token<'_>], columns_before: usize) -> Option<LikeClause> {
     Some(like)
 }
 
+/// Each token with the one after it.
+fn pairs<'a, 't>(tokens: &'a [Token<'t>]) -> impl Iterator<Item = (&'a Token<'t>, &'a Token<'t>)> {
+    tokens.iter().zip(tokens.iter().skip(1))
+}
+
 /// Reads and blanks what follows the body of a CREATE TABLE.
 fn tail(tokens: &[Token<'_>], close: usize, text: &str, edits: &mut Edits, out: &mut TableText) {
-    let rest = &tokens[close + 1..];
+    let rest = tokens.get(close + 1..).unwrap_or_default();
     let Some(first) = rest.first() else { return };
     let known =
         first.is_symbol(",") || first.is_symbol(";") || OPTIONS.iter().any(|word| first.is(word));
@@ -527,14 +531,14 @@ fn tail(tokens: &[Token<'_>], close: usize, text: &str, edits: &mut Edits, out: 
             out.without_rowid = true;
         } else if token.is("INHERITS") && next.is_some_and(|next| next.is_symbol("(")) {
             let end = matching(rest, index + 1).unwrap_or(rest.len());
-            let list = &rest[(index + 2).min(end)..end];
+            let list = rest.get(index + 2..end).unwrap_or_default();
             for name in list.split(|token| token.is_symbol(",")) {
                 out.inherits
                     .push(name.iter().map(|token| token.text).collect());
             }
         } else if token.is("PARTITION") && next.is_some_and(|next| next.is("BY")) {
             out.removed.push(removed(
-                &rest[index..],
+                rest.get(index..).unwrap_or_default(),
                 text,
                 Severity::Unsupported,
                 "partitions are not supported: rows outside every partition count as accepted",
@@ -542,7 +546,7 @@ fn tail(tokens: &[Token<'_>], close: usize, text: &str, edits: &mut Edits, out: 
             break;
         } else if (token.is("AS") || token.is("SELECT")) && !out.has_query() {
             out.removed.push(removed(
-                &rest[index..],
+                rest.get(index..).unwrap_or_default(),
                 text,
                 Severity::Unsupported,
                 "columns that come from a query are not in the model",

@@ -134,13 +134,15 @@ impl<'a> Splitter<'a> {
             });
             return true;
         }
-        let bytes = rest.as_bytes();
-        let is_delimiter = bytes.len() > 9
-            && bytes[..9].eq_ignore_ascii_case(b"delimiter")
-            && matches!(bytes[9], b' ' | b'\t');
+        const DELIMITER: &str = "delimiter";
+        let is_delimiter = rest
+            .split_at_checked(DELIMITER.len())
+            .is_some_and(|(word, after)| {
+                word.eq_ignore_ascii_case(DELIMITER) && after.starts_with([' ', '\t'])
+            });
         if is_delimiter {
             let line = self.lexer.take_line();
-            let delimiter = line[9..].trim();
+            let delimiter = line.get(DELIMITER.len()..).unwrap_or_default().trim();
             if !delimiter.is_empty() {
                 self.delimiter = delimiter.to_owned();
             }
@@ -168,11 +170,11 @@ impl<'a> Splitter<'a> {
             if from >= draft.end {
                 break;
             }
-            text.push_str(&self.text[at..from]);
-            blank(&mut text, &self.text[from..to]);
+            text.push_str(self.text.get(at..from).unwrap_or_default());
+            blank(&mut text, self.text.get(from..to).unwrap_or_default());
             at = to;
         }
-        text.push_str(&self.text[at..draft.end]);
+        text.push_str(self.text.get(at..draft.end).unwrap_or_default());
         self.found.push(Statement {
             text,
             start,

@@ -70,7 +70,8 @@ impl Loader {
             }
         }
         // Column and table constraints come apart in the syntax tree; the source's order counts.
-        draft.constraints[before..].sort_by(|a, b| {
+        let own = draft.constraints.get_mut(before..).unwrap_or_default();
+        own.sort_by(|a, b| {
             let at = |draft: &DraftConstraint| {
                 (
                     draft.constraint.location.line,
@@ -119,7 +120,11 @@ impl Loader {
                 Some(index) => {
                     let characters = repaired.constraints.remove(index);
                     let range = repair::bytes(&repaired.text, &characters);
-                    let input = repaired.text[range.clone()].to_owned();
+                    let input = repaired
+                        .text
+                        .get(range.clone())
+                        .unwrap_or_default()
+                        .to_owned();
                     repaired.text = repair::without(&repaired.text, &range);
                     input
                 }
@@ -221,7 +226,7 @@ impl Loader {
             self.apply_domain(&domain, slot, &location, draft);
         }
         if is_serial(&def.data_type) {
-            draft.table.columns[slot].filled = Filled::Counter;
+            draft.column_mut(slot).filled = Filled::Counter;
             self.not_null(draft, slot, None, &location);
             if self.dialect == DialectName::MySql {
                 let kind = ConstraintKind::Unique {
@@ -257,10 +262,10 @@ impl Loader {
             ColumnOption::NotNull => self.not_null(draft, slot, name, location),
             ColumnOption::Default(ast) => {
                 if is_nextval(ast) {
-                    draft.table.columns[slot].filled = Filled::Counter;
+                    draft.column_mut(slot).filled = Filled::Counter;
                 } else {
                     let expr = self.expr(ast, &[], location);
-                    draft.table.columns[slot].default = Some(expr);
+                    draft.column_mut(slot).default = Some(expr);
                 }
             }
             ColumnOption::PrimaryKey(key) => {
@@ -304,10 +309,10 @@ impl Loader {
                 if generation_expr.is_none() {
                     self.not_null(draft, slot, None, location);
                 }
-                draft.table.columns[slot].filled = filled;
+                draft.column_mut(slot).filled = filled;
             }
             ColumnOption::Identity(_) => {
-                draft.table.columns[slot].filled = Filled::Counter;
+                draft.column_mut(slot).filled = Filled::Counter;
                 self.not_null(draft, slot, None, location);
             }
             ColumnOption::DialectSpecific(tokens) => {
@@ -317,11 +322,11 @@ impl Loader {
                         || word.eq_ignore_ascii_case("AUTOINCREMENT")
                 });
                 if counts {
-                    draft.table.columns[slot].filled = Filled::Counter;
+                    draft.column_mut(slot).filled = Filled::Counter;
                 }
             }
             ColumnOption::Collation(collation) => {
-                draft.table.columns[slot].collation = Some(last_part(collation));
+                draft.column_mut(slot).collation = Some(last_part(collation));
             }
             // None of these refuses a row.
             ColumnOption::Null
@@ -357,7 +362,7 @@ impl Loader {
         }
         if let Some(default) = &domain.default {
             let expr = self.expr(default, &[], &domain.location);
-            draft.table.columns[slot].default = Some(expr);
+            draft.column_mut(slot).default = Some(expr);
         }
         for (name, check) in &domain.checks {
             let mut names = self.names(&draft.table.columns);
@@ -499,32 +504,31 @@ fn everything_like(name: &str) -> LikeClause {
 
 /// Puts a constraint onto other columns.
 pub(super) fn move_slots(kind: &mut ConstraintKind, slots: &[usize]) {
+    let moved = |column: &mut usize| *column = new_slot(slots, *column);
     match kind {
         ConstraintKind::PrimaryKey { columns } | ConstraintKind::Unique { columns, .. } => {
-            columns
-                .iter_mut()
-                .for_each(|column| *column = slots[*column]);
+            columns.iter_mut().for_each(moved);
         }
-        ConstraintKind::NotNull { column } => *column = slots[*column],
-        ConstraintKind::ForeignKey(key) => {
-            key.columns
-                .iter_mut()
-                .for_each(|column| *column = slots[*column]);
-        }
+        ConstraintKind::NotNull { column } => moved(column),
+        ConstraintKind::ForeignKey(key) => key.columns.iter_mut().for_each(moved),
         ConstraintKind::Check { .. } | ConstraintKind::UniqueIndex { .. } => {
             constraint_exprs(kind, &mut |expr| move_expr(expr, slots));
         }
     }
 }
 
+/// Where a column is now; one that did not move is where it was.
+fn new_slot(slots: &[usize], column: usize) -> usize {
+    slots.get(column).copied().unwrap_or(column)
+}
+
 /// Puts an expression onto other columns.
 pub(super) fn move_expr(expr: &mut Expr, slots: &[usize]) {
+    let moved = |column: &mut usize| *column = new_slot(slots, *column);
     expr.walk_mut(&mut |expr| match expr {
-        Expr::Column(column) => column.slot = slots[column.slot],
+        Expr::Column(column) => column.slot = new_slot(slots, column.slot),
         Expr::Opaque { columns, .. } => {
-            columns
-                .iter_mut()
-                .for_each(|column| *column = slots[*column]);
+            columns.iter_mut().for_each(moved);
         }
         _ => {}
     });
@@ -591,15 +595,15 @@ pub(super) fn is_nextval(ast: &AstExpr) -> bool {
 
 /// The byte at a line and column of a text.
 fn offset_of(text: &str, line: u64, column: u64) -> usize {
-    let mut at = 0;
+    let mut rest = text;
     for _ in 1..line {
-        match text[at..].find('\n') {
-            Some(end) => at += end + 1,
-            None => return text.len(),
-        }
+        let Some((_, after)) = rest.split_once('\n') else {
+            return text.len();
+        };
+        rest = after;
     }
-    text[at..]
-        .char_indices()
+    let before = text.len() - rest.len();
+    rest.char_indices()
         .nth(usize::try_from(column.saturating_sub(1)).unwrap_or(usize::MAX))
-        .map_or(text.len(), |(offset, _)| at + offset)
+        .map_or(text.len(), |(offset, _)| before + offset)
 }

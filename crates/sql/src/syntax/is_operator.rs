@@ -7,32 +7,30 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 pub(crate) fn spelled_out(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut out: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
     let mut at = 0;
-    while at < tokens.len() {
-        out.push(tokens[at].clone());
+    while let Some(token) = tokens.get(at) {
+        out.push(token.clone());
         at += 1;
-        if !is(&out[out.len() - 1].token, Keyword::IS) {
+        if !is(&token.token, Keyword::IS) {
             continue;
         }
         let next = |from: usize| {
-            let rest = tokens[from..].iter().enumerate();
-            rest.filter(|(_, token)| !matches!(token.token, Token::Whitespace(_)))
-                .map(|(offset, token)| (from + offset, &token.token))
-                .next()
+            let mut rest = tokens.iter().enumerate().skip(from);
+            rest.find(|(_, token)| !matches!(token.token, Token::Whitespace(_)))
         };
         let Some((place, token)) = next(at) else {
             continue;
         };
-        let negated = is(token, Keyword::NOT);
+        let negated = is(&token.token, Keyword::NOT);
         let operand = if negated {
             next(place + 1)
         } else {
             Some((place, token))
         };
-        let plain = operand.is_some_and(|(_, operand)| !is_test(operand));
+        let plain = operand.is_some_and(|(_, operand)| !is_test(&operand.token));
         if !plain {
             continue;
         }
-        let span = tokens[place].span;
+        let span = token.span;
         if negated {
             at = place + 1;
         } else {

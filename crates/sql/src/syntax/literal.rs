@@ -145,8 +145,8 @@ fn clock(word: &str) -> Option<i64> {
         None => (1, word.strip_prefix('+').unwrap_or(word)),
     };
     let mut micros = 0i64;
-    for (index, part) in word.splitn(3, ':').enumerate() {
-        let scale = [3_600_000_000i64, 60_000_000, 1_000_000][index];
+    let scales = [3_600_000_000i64, 60_000_000, 1_000_000];
+    for (part, scale) in word.splitn(3, ':').zip(scales) {
         let (whole, fraction) = part.split_once('.').unwrap_or((part, ""));
         micros = micros.checked_add(
             whole

@@ -4,6 +4,8 @@
 //! resolved by the caller through [`NameResolver`], so that a column of a table, the
 //! VALUE of a domain and a column of a join are all the same here.
 
+#![deny(clippy::indexing_slicing)]
+
 mod expr;
 mod is_operator;
 mod literal;

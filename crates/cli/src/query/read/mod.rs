@@ -1,5 +1,7 @@
 //! Queries from files: statements of .sql files, lines of .jsonl files, strings of .rs files.
 
+#![deny(clippy::indexing_slicing)]
+
 mod records;
 mod rust;
 mod statements;
@@ -54,7 +56,8 @@ pub(crate) fn read<'p>(
             let given = queries(&source, dialect);
             all.push(Queries { source, given });
         }
-        if all[before..].iter().all(|queries| queries.given.is_empty()) {
+        let mut of_path = all.iter().skip(before);
+        if of_path.all(|queries: &Queries| queries.given.is_empty()) {
             return Err(QueryRunError::Flag(format!(
                 "{} holds no query: neither an SQL statement, nor a line of JSON with `query`, nor a call of sqlx",
                 path.display()

@@ -14,12 +14,12 @@ pub(super) fn read(text: &str, file: &str, dialect: DialectName) -> Vec<QueryTex
     let mut line = 1;
     let mut counted = 0;
     for (start, end, name) in statements(text, dialect) {
-        line += text[counted..start].matches('\n').count() as u64;
+        let passed = text.get(counted..start).unwrap_or_default();
+        line += passed.matches('\n').count() as u64;
         counted = start;
-        let before = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-        let column = text[before..start].chars().count();
+        let column = before_on_line(text, start).chars().count();
         // Columns count from the beginning of the line, also when the statement does not begin there.
-        let sql = without_sqlc(text[start..end].trim_end());
+        let sql = without_sqlc(text.get(start..end).unwrap_or_default().trim_end());
         found.push(QueryText {
             id: name.unwrap_or_default(),
             sql: format!("{}{sql}", " ".repeat(column)),
@@ -81,7 +81,7 @@ fn statements(text: &str, dialect: DialectName) -> Vec<(usize, usize, Option<Str
     let rules = LexerRules::of(Some(dialect)).without_version_comments();
     for token in Lexer::new(text, rules) {
         let at = token.start.offset;
-        if start.is_none() && has_blank_line(&text[read..at]) {
+        if start.is_none() && has_blank_line(text.get(read..at).unwrap_or_default()) {
             // A comment that stands apart is not about the next statement.
             name.above = None;
         }
@@ -101,8 +101,13 @@ fn statements(text: &str, dialect: DialectName) -> Vec<(usize, usize, Option<Str
 
 /// Whether nothing stands before a place on its line: a comment there is not about what ends before it.
 fn begins_line(text: &str, at: usize) -> bool {
-    let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
-    text[line..at].trim().is_empty()
+    before_on_line(text, at).trim().is_empty()
+}
+
+/// What stands before a place on its line.
+fn before_on_line(text: &str, at: usize) -> &str {
+    let before = text.get(..at).unwrap_or_default();
+    before.rsplit('\n').next().unwrap_or_default()
 }
 
 /// Whether white space between two tokens has an empty line in it.
@@ -120,10 +125,11 @@ fn without_sqlc(sql: &str) -> String {
         ("sqlc.embed(", "", ".*"),
     ] {
         while let Some(start) = text.find(call) {
-            let Some(length) = text[start..].find(')') else {
+            let called = text.get(start + call.len()..).unwrap_or_default();
+            let Some((inner, _)) = called.split_once(')') else {
                 break;
             };
-            let inner = &text[start + call.len()..start + length];
+            let length = call.len() + inner.len();
             let name = inner.trim().trim_matches(['\'', '"']);
             let plain = format!("{sigil}{name}{tail}");
             let blanks = " ".repeat((length + 1).saturating_sub(plain.len()));

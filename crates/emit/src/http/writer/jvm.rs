@@ -405,12 +405,17 @@ impl Language for Jvm {
         let mut parts: Vec<String> = pieces.iter().map(part).collect();
         if *self == Jvm::Kotlin {
             let parts = pieces.iter().zip(&parts).map(|(piece, part)| match piece {
-                Piece::Literal(_) => part[1..part.len() - 1].to_owned(),
+                Piece::Literal(_) => {
+                    let bare = part
+                        .strip_prefix('"')
+                        .and_then(|part| part.strip_suffix('"'));
+                    bare.unwrap_or(part).to_owned()
+                }
                 _ => format!("${{{part}}}"),
             });
             return format!("\"{}\"", parts.collect::<String>());
         }
-        if !parts[0].starts_with('"') {
+        if !parts.first().is_some_and(|first| first.starts_with('"')) {
             parts.insert(0, "\"\"".into());
         }
         parts.join(" + ")
@@ -627,16 +632,13 @@ fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let [first, after @ ..] = rest {
+        let escape = after.split_at_checked(2).and_then(|(hex, after)| {
+            let hex = std::str::from_utf8(hex).ok()?;
+            Some((u8::from_str_radix(hex, 16).ok()?, after))
+        });
+        let (byte, after) = escape.filter(|_| *first == b'%').unwrap_or((*first, after));
+        bytes.push(byte);
         rest = after;
-        let hex = after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        let byte = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        match (first, byte) {
-            (b'%', Some(byte)) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            _ => bytes.push(*first),
-        }
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -11,6 +11,7 @@ use crate::http::json_path::{JsonKey, JsonPath};
 use crate::http::lower::{self, LogIn};
 use crate::http::plan::{self, Casing, PlannedTest, SuiteFile};
 use crate::http::request::Secret;
+use crate::http::response::JsonType;
 use crate::http::statement::{Expr, Part, Piece, Statement};
 use crate::http::suite::{HttpSuite, HttpTest, User};
 use crate::writer::File;
@@ -92,6 +93,22 @@ pub(crate) struct Patterns {
     pub(crate) has_header: &'static str,
     pub(crate) contains: &'static str,
     pub(crate) empty: &'static str,
+}
+
+impl Patterns {
+    /// How a language asserts a type.
+    fn of_type(&self, is: JsonType) -> &'static str {
+        let [null, boolean, integer, number, string, array, object] = self.types;
+        match is {
+            JsonType::Null => null,
+            JsonType::Boolean => boolean,
+            JsonType::Integer => integer,
+            JsonType::Number => number,
+            JsonType::String => string,
+            JsonType::Array => array,
+            JsonType::Object => object,
+        }
+    }
 }
 
 /// Prints statements in one test language.
@@ -303,7 +320,7 @@ fn write_file(
     }
     let (before, after) = runtime::around(language, chapter, &out);
     let above = before.matches('\n').count();
-    for test in &mut tests[first..] {
+    for test in tests.iter_mut().skip(first) {
         test.start_line += above;
         test.end_line += above;
     }
@@ -367,7 +384,7 @@ pub(crate) fn by_pattern<L: Language + ?Sized>(
         Statement::Equal { actual, expected } => {
             (patterns.equal, vec![value(actual), value(expected)])
         }
-        Statement::Type(found, is) => (patterns.types[*is as usize], vec![value(found)]),
+        Statement::Type(found, is) => (patterns.of_type(*is), vec![value(found)]),
         Statement::Length(list, items) => (patterns.length, vec![value(list), items.to_string()]),
         Statement::Includes(list, item) => (
             patterns.includes,
@@ -375,7 +392,11 @@ pub(crate) fn by_pattern<L: Language + ?Sized>(
         ),
         Statement::Has(parent, key, there) => {
             let patterns = if *there { patterns.has } else { patterns.lacks };
-            let pattern = patterns[usize::from(matches!(key, JsonKey::Index(_)))];
+            let [by_name, by_index] = patterns;
+            let pattern = match key {
+                JsonKey::Name(_) => by_name,
+                JsonKey::Index(_) => by_index,
+            };
             (pattern, vec![value(parent), language.key(key)])
         }
         Statement::HasHeader(answer, name) => {
@@ -426,9 +447,10 @@ fn filled(pattern: &str, values: &[String]) -> String {
     let mut parts = pattern.split('$');
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let (value, rest) = match part.as_bytes().first() {
-            Some(b'1') => (values.first(), &part[1..]),
-            Some(b'2') => (values.get(1), &part[1..]),
+        let mut rest = part.chars();
+        let (value, rest) = match rest.next() {
+            Some('1') => (values.first(), rest.as_str()),
+            Some('2') => (values.get(1), rest.as_str()),
             _ => (None, part),
         };
         out.push_str(value.map_or("$", String::as_str));

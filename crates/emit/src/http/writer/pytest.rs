@@ -134,7 +134,12 @@ impl Language for Pytest {
         let suite = chapter.suite;
         let header = plan::header(suite, chapter.file.faults);
         let header: Vec<String> = header.iter().map(|line| in_docstring(line)).collect();
-        let title = sentence(&header[0]);
+        let mut header = header.iter();
+        let title = header
+            .next()
+            .map(|title| sentence(title))
+            .unwrap_or_default();
+        let others: Vec<&str> = header.map(String::as_str).collect();
         let seconds = suite.service.timeout_millis as f64 / 1000.0;
         let requests = plan::requests(suite, chapter.file);
         let methods = requests.iter().map(|request| request.method.as_str());
@@ -154,10 +159,7 @@ impl Language for Pytest {
         let mut users_by_name = String::from("\n\n");
         Layout::list("USERS = {", users, "}").render(&mut users_by_name, 0, WIDTH, 0);
         vec![
-            (
-                "HEADER",
-                format!("\"\"\"{title}\n{}\n", header[1..].join("\n")),
-            ),
+            ("HEADER", format!("\"\"\"{title}\n{}\n", others.join("\n"))),
             ("TIMEOUT", seconds.to_string()),
             ("METHODS", methods.collect()),
             ("EXTERNAL_SERVICES", external + "\n"),
@@ -474,9 +476,10 @@ fn text(pieces: &[Piece<'_>]) -> String {
         whole.push('\u{f8ff}');
     }
     let mut quoted = literal(&whole);
-    if quoted.starts_with('\'') {
+    let inner = quoted.strip_prefix('\'');
+    if let Some(inner) = inner.and_then(|inner| inner.strip_suffix('\'')) {
         // The fills use single quotes.
-        let inner = quoted[1..quoted.len() - 1].replace('"', "\\\"");
+        let inner = inner.replace('"', "\\\"");
         quoted = format!("\"{}\"", inner.replace("\\'", "'"));
     }
     let mut parts = quoted.split('\u{f8ff}');

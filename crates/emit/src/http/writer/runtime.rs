@@ -224,14 +224,16 @@ fn pruned(imports: &str, code: &str) -> String {
         let lists = [("{ ", " }"), (" import ", "")];
         let list = lists.iter().find_map(|(open, close)| {
             let (before, rest) = line.split_once(open)?;
-            let end = rest.rfind(close)?;
-            let end = if close.is_empty() { rest.len() } else { end };
-            Some((before.len() + open.len(), before.len() + open.len() + end))
+            let (names, after) = match close.is_empty() {
+                true => (rest, ""),
+                false => rest.rsplit_once(close)?,
+            };
+            Some((format!("{before}{open}"), names, format!("{close}{after}")))
         });
         let kept = match list {
-            Some((start, end)) => match used(&line[start..end]) {
+            Some((before, names, after)) => match used(names) {
                 none if none.is_empty() => continue,
-                names => format!("{}{names}{}", &line[..start], &line[end..]),
+                names => format!("{before}{names}{after}"),
             },
             None => {
                 let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -257,8 +259,9 @@ fn pruned(imports: &str, code: &str) -> String {
 fn is_used(name: &str, code: &str) -> bool {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     code.match_indices(name).any(|(at, _)| {
-        let mut after = code[at + name.len()..].chars();
-        let begins = !code[..at].ends_with(|c: char| is_word(c) || c == '.');
+        let (before, from) = code.split_at(at);
+        let mut after = from.chars().skip(name.chars().count());
+        let begins = !before.ends_with(|c: char| is_word(c) || c == '.');
         let next = after.next().unwrap_or(' ');
         let ends = if name.starts_with(|c: char| c.is_ascii_lowercase()) {
             next == '(' || (next == '.' && after.next().is_some_and(is_word))

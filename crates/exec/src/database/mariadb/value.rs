@@ -11,11 +11,11 @@ const BINARY: u16 = 63;
 
 /// One value of a row.
 pub(super) fn value(row: &Row, index: usize) -> Value {
-    let column = &row.columns_ref()[index];
     match row.as_ref(index) {
-        Some(mysql_async::Value::Bytes(bytes)) => {
-            decoded(column.column_type(), column.character_set(), bytes)
-        }
+        Some(mysql_async::Value::Bytes(bytes)) => match row.columns_ref().get(index) {
+            Some(column) => decoded(column.column_type(), column.character_set(), bytes),
+            None => Value::Null,
+        },
         Some(mysql_async::Value::Int(value)) => Value::Int((*value).into()),
         Some(mysql_async::Value::UInt(value)) => Value::Int((*value).into()),
         Some(mysql_async::Value::Float(value)) => Value::Float((*value).into()),

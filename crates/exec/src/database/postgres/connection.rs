@@ -117,16 +117,13 @@ impl PostgresDatabase {
                 answers.push(settled(frame, case, &done, refusal));
             }
         }
-        let unsettled: Vec<usize> = (0..answers.len())
-            .filter(|&index| answers[index].is_none())
-            .collect();
-        let again: Vec<Vec<String>> = unsettled
-            .iter()
-            .map(|&index| cases[index].clone())
-            .collect();
+        let of_cases = cases.iter().zip(&answers);
+        let unsettled = of_cases.filter(|(_, answers)| answers.is_none());
+        let again: Vec<Vec<String>> = unsettled.map(|(case, _)| case.clone()).collect();
         let careful = batch::run(self, frame, &again)?;
-        for (index, careful) in unsettled.into_iter().zip(careful) {
-            answers[index] = Some(careful);
+        let unsettled = answers.iter_mut().filter(|answers| answers.is_none());
+        for (answers, careful) in unsettled.zip(careful) {
+            *answers = Some(careful);
         }
         Ok(answers.into_iter().flatten().collect())
     }

@@ -14,7 +14,7 @@ pub(super) fn value(row: &Row, index: usize) -> Option<Value> {
     let Some(bytes) = bytes else {
         return Some(Value::Null);
     };
-    decoded(row.columns()[index].type_(), bytes)
+    decoded(row.columns().get(index)?.type_(), bytes)
 }
 
 /// The bytes of any value.
@@ -84,9 +84,8 @@ pub(crate) fn decoded(of: &Type, bytes: &[u8]) -> Option<Value> {
 
 /// NUMERIC: four 16-bit headers (digits, weight, sign, scale), then digits in base 10,000.
 fn numeric(bytes: &[u8]) -> Option<Decimal> {
-    let mut words = bytes
-        .chunks_exact(2)
-        .map(|pair| i16::from_be_bytes([pair[0], pair[1]]));
+    let (pairs, _) = bytes.as_chunks();
+    let mut words = pairs.iter().map(|pair| i16::from_be_bytes(*pair));
     let (count, weight, sign, scale) = (words.next()?, words.next()?, words.next()?, words.next()?);
     let negative = match sign {
         0 => false,
@@ -131,7 +130,7 @@ fn numeric(bytes: &[u8]) -> Option<Decimal> {
             fraction = format!("{zeros}{stored}{}", "0".repeat(scale));
         }
         text.push('.');
-        text.push_str(&fraction[..scale]);
+        text.extend(fraction.chars().take(scale));
     }
     Decimal::from_str_exact(&text).ok()
 }

@@ -84,15 +84,14 @@ fn name_culprit(refusal: &mut Refusal) {
         refusal.constraint = Some(index.to_owned());
     } else {
         // "t.a, t.b", with nothing to tell a dot within a name from the one after the table.
-        let parts: Vec<&str> = culprit.split(", ").collect();
-        let table = parts[0].split_once('.').map(|(table, _)| table.to_owned());
-        if let Some(table) = table {
+        let first = culprit.split(", ").next();
+        if let Some((table, _)) = first.and_then(|first| first.split_once('.')) {
             let prefix = format!("{table}.");
-            refusal.columns = parts
-                .iter()
+            refusal.columns = culprit
+                .split(", ")
                 .map(|part| part.strip_prefix(&prefix).unwrap_or(part).to_owned())
                 .collect();
-            refusal.table = Some(table);
+            refusal.table = Some(table.to_owned());
         }
     }
 }

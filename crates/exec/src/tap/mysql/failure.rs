@@ -7,7 +7,7 @@ use crate::tap::reader::Reader;
 /// Reads an error packet.
 pub(super) fn read(body: &[u8]) -> Refusal {
     let mut reader = Reader(body);
-    let _ = reader.take(1);
+    let _ = reader.byte();
     let code = reader.number(2).unwrap_or(0) as u16;
     let state = match reader
         .0
@@ -32,8 +32,8 @@ pub(super) fn fatal(why: &str) -> Vec<u8> {
     body.extend(b"#08006");
     // Messages of servers are no longer than this.
     body.extend(why.bytes().take(512));
-    let mut packet = (body.len() as u32).to_le_bytes()[..3].to_vec();
-    packet.push(0);
+    let [a, b, c, _] = (body.len() as u32).to_le_bytes();
+    let mut packet = vec![a, b, c, 0];
     packet.append(&mut body);
     packet
 }

@@ -26,7 +26,7 @@ const HIDDEN: u64 = COMPRESS | SSL | OPTIONAL_METADATA | ZSTD | QUERY_ATTRIBUTES
 pub(super) fn adapt(body: &mut [u8]) -> Option<u64> {
     let length = body.len();
     let mut reader = Reader(body);
-    if reader.take(1)? != [10] {
+    if reader.byte()? != 10 {
         return None;
     }
     let version = reader.0.iter().position(|&byte| byte == 0)?;
@@ -39,8 +39,10 @@ pub(super) fn adapt(body: &mut [u8]) -> Option<u64> {
     reader.take(3)?;
     let offer_high = reader.number(2)?;
     let offer = (offer_high << 16 | offer_low) & !HIDDEN;
-    body[low..low + 2].copy_from_slice(&(offer as u16).to_le_bytes());
-    body[high..high + 2].copy_from_slice(&((offer >> 16) as u16).to_le_bytes());
+    for (at, half) in [(low, offer as u16), (high, (offer >> 16) as u16)] {
+        body.get_mut(at..at + 2)?
+            .copy_from_slice(&half.to_le_bytes());
+    }
     // Where MySQL has zeros, MariaDB offers more: bulk commands, cached descriptions.
     let more = high + 2 + 1 + 6;
     if let Some(more) = body.get_mut(more..more + 4) {

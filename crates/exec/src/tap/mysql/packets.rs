@@ -1,6 +1,8 @@
 //! Bytes cut into packets: three bytes of length, a number, a body. A body of the greatest length goes
 //! on in the next packet.
 
+use crate::tap::reader::fill;
+
 /// Cuts one direction of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Packets {
@@ -42,10 +44,7 @@ impl Packets {
     pub(super) fn feed(&mut self, mut bytes: &[u8], keep: usize, mut on: impl FnMut(Packet<'_>)) {
         loop {
             if self.have < self.head.len() {
-                let n = bytes.len().min(self.head.len() - self.have);
-                self.head[self.have..self.have + n].copy_from_slice(&bytes[..n]);
-                self.have += n;
-                bytes = &bytes[n..];
+                bytes = fill(&mut self.head, &mut self.have, bytes);
                 if self.have < self.head.len() {
                     return;
                 }
@@ -65,7 +64,7 @@ impl Packets {
             let length = self.before + whole;
             if ends && n == length {
                 // Most packets come in one piece, and need not be copied.
-                let body = &here[..n.min(keep)];
+                let body = here.get(..keep).unwrap_or(here);
                 on(Packet {
                     number: self.number,
                     body,
@@ -73,7 +72,8 @@ impl Packets {
                 });
             } else {
                 let room = keep.saturating_sub(self.body.len());
-                self.body.extend_from_slice(&here[..n.min(room)]);
+                self.body
+                    .extend_from_slice(here.get(..room).unwrap_or(here));
                 if self.left > 0 {
                     return;
                 }

@@ -182,14 +182,14 @@ impl Session {
             if length > GREETING {
                 self.give_up();
                 whole = Some(self.greeting.len());
-            } else if self.greeting.len() >= length {
-                match greeting::adapt(&mut self.greeting[4..length]) {
+            } else if let Some(body) = self.greeting.get_mut(4..length) {
+                match greeting::adapt(body) {
                     Some(offer) if offer & greeting::PROTOCOL_41 != 0 => {
                         self.agreed = offer;
                         self.phase = Phase::Hello;
                     }
                     // A server that refuses the connection says so in its greeting.
-                    None if self.greeting[4..length].first() == Some(&0xff) => {
+                    None if body.first() == Some(&0xff) => {
                         self.phase = Phase::Unseen;
                     }
                     _ => self.give_up(),
@@ -202,7 +202,7 @@ impl Session {
             Some(length) => {
                 let all = std::mem::take(&mut self.greeting);
                 if self.phase == Phase::Hello {
-                    self.hear_server(&all[length..]);
+                    self.hear_server(all.get(length..).unwrap_or_default());
                 }
                 all
             }
@@ -324,7 +324,7 @@ impl Session {
         let id = if id == LAST { self.last? } else { id };
         let long = self.prepared.get_mut(&id)?.long.entry(number).or_default();
         let room = LONGEST.saturating_sub(long.len());
-        long.extend_from_slice(&reader.0[..reader.0.len().min(room)]);
+        long.extend_from_slice(reader.0.get(..room).unwrap_or(reader.0));
         Some(())
     }
 
@@ -527,8 +527,8 @@ impl PreparedStatement {
         let nulls = reader.take(self.parameters.div_ceil(8))?;
         if reader.number(1)? == 1 {
             let kinds = (0..self.parameters).map(|_| {
-                let kind = reader.take(2)?;
-                Some((kind[0], kind[1] & 0x80 != 0))
+                let [kind, flags] = reader.array()?;
+                Some((kind, flags & 0x80 != 0))
             });
             self.kinds = kinds.collect::<Option<_>>()?;
         }

@@ -8,7 +8,7 @@ use crate::tap::reader::Reader;
 pub(super) fn read(body: &[u8]) -> Refusal {
     let mut reader = Reader(body);
     let mut fields = Vec::new();
-    while let Some(kind) = reader.take(1).map(|kind| kind[0]).filter(|&kind| kind != 0) {
+    while let Some(kind) = reader.byte().filter(|&kind| kind != 0) {
         let text = String::from_utf8_lossy(reader.text_or_rest()).into_owned();
         fields.push((kind, text));
     }

@@ -1,6 +1,7 @@
 //! Bytes cut into messages: a letter, a length that counts itself, a body.
 
 use crate::tap::LONGEST;
+use crate::tap::reader::fill;
 
 /// Cuts one direction of a connection.
 #[derive(Debug, Default)]
@@ -41,16 +42,13 @@ impl Frames {
     ) -> Result<(), InvalidMessage> {
         loop {
             if self.have < self.head.len() {
-                let n = bytes.len().min(self.head.len() - self.have);
-                self.head[self.have..self.have + n].copy_from_slice(&bytes[..n]);
-                self.have += n;
-                bytes = &bytes[n..];
+                bytes = fill(&mut self.head, &mut self.have, bytes);
                 if self.have < self.head.len() {
                     return Ok(());
                 }
-                let [_, a, b, c, d] = self.head;
+                let [kind, a, b, c, d] = self.head;
                 let length = u32::from_be_bytes([a, b, c, d]) as usize;
-                if !(4..=MOST).contains(&length) || !self.head[0].is_ascii_alphanumeric() {
+                if !(4..=MOST).contains(&length) || !kind.is_ascii_alphanumeric() {
                     return Err(InvalidMessage);
                 }
                 self.left = length - 4;
@@ -65,7 +63,7 @@ impl Frames {
             if is_whole && self.body.is_empty() {
                 // Most messages come in one piece, and need not be copied.
                 let kept = if is_wanted {
-                    &here[..n.min(LONGEST)]
+                    here.get(..LONGEST).unwrap_or(here)
                 } else {
                     &[]
                 };
@@ -80,7 +78,8 @@ impl Frames {
             }
             if is_wanted {
                 let room = LONGEST.saturating_sub(self.body.len());
-                self.body.extend_from_slice(&here[..n.min(room)]);
+                self.body
+                    .extend_from_slice(here.get(..room).unwrap_or(here));
             }
             if !is_whole {
                 return Ok(());

@@ -119,7 +119,7 @@ impl super::super::Session for Session {
                     Start::Messages(length) => {
                         self.phase = Phase::Messages;
                         let forward = passed.forward.as_deref().unwrap_or_default();
-                        self.hear_client(&forward[length..], stamp);
+                        self.hear_client(forward.get(length..).unwrap_or_default(), stamp);
                     }
                     Start::Unseen { encrypted, strange } => {
                         self.phase = Phase::Unseen;
@@ -237,12 +237,12 @@ impl Session {
             },
             b'P' => self.parse(reader, message.is_cut, stamp)?,
             b'B' => self.bind(reader, stamp)?,
-            b'D' => match reader.take(1)?[0] {
+            b'D' => match reader.byte()? {
                 b'S' => Asked::DescribeStatement(reader.text()?.into()),
                 _ => Asked::DescribePortal,
             },
             b'C' => {
-                let kind = reader.take(1)?[0];
+                let kind = reader.byte()?;
                 let name = reader.text()?;
                 if kind == b'S' {
                     self.prepared.remove(name);

@@ -106,16 +106,16 @@ fn special(of: &Type, bytes: &[u8]) -> Option<String> {
 
 /// Family, length of the prefix, whether it is a network, length, bytes.
 fn internet(of: &Type, bytes: &[u8]) -> Option<String> {
-    let (head, address) = bytes.split_at_checked(4)?;
+    let ([_, length, ..], address) = bytes.split_first_chunk::<4>()?;
     let (whole, address): (u8, std::net::IpAddr) = match address.len() {
         4 => (32, <[u8; 4]>::try_from(address).ok()?.into()),
         16 => (128, <[u8; 16]>::try_from(address).ok()?.into()),
         _ => return None,
     };
-    let prefix = if head[1] == whole && *of == Type::INET {
+    let prefix = if *length == whole && *of == Type::INET {
         String::new()
     } else {
-        format!("/{}", head[1])
+        format!("/{length}")
     };
     Some(format!("'{address}{prefix}'::{}", of.name()))
 }

@@ -16,9 +16,44 @@ pub struct SchemaId(u32);
 /// The schemas of all responses; those that refer to each other do so inside it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bundle {
-    schemas: Vec<Json>,
+    schemas: Vec<BundledSchema>,
     /// The names of those that are components of the document.
     names: Vec<Option<String>>,
+}
+
+/// A schema as text: trees of JSON take ten times as much, and each is needed once.
+#[derive(Clone, Debug, PartialEq)]
+struct BundledSchema {
+    text: Box<str>,
+    role: SchemaRole,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum SchemaRole {
+    /// It describes bytes.
+    Bytes,
+    /// It is another one.
+    Reference(u32),
+    /// It describes JSON.
+    Json,
+}
+
+impl BundledSchema {
+    fn new(schema: &Json) -> Self {
+        let mut referred = Vec::new();
+        if schema.get("$ref").is_some() {
+            references(schema, &mut referred);
+        }
+        let role = match referred.first() {
+            Some(other) => SchemaRole::Reference(*other),
+            None if schema.get(BYTES).is_some() => SchemaRole::Bytes,
+            None => SchemaRole::Json,
+        };
+        Self {
+            text: schema.to_string().into(),
+            role,
+        }
+    }
 }
 
 impl Bundle {
@@ -48,20 +83,14 @@ impl Bundle {
     /// Whether a schema describes bytes, which need not be JSON whatever the content type says.
     #[must_use]
     pub fn is_bytes(&self, id: SchemaId) -> bool {
-        let mut schema = self.schemas.get(id.0 as usize);
+        let mut id = id.0;
         for _ in 0..MAX_REFERENCES {
-            let mut referred = Vec::new();
-            match schema.and_then(|schema| schema.get("$ref")) {
-                Some(_) => schema
-                    .into_iter()
-                    .for_each(|one| references(one, &mut referred)),
-                None => break,
+            match self.schemas.get(id as usize).map(|schema| schema.role) {
+                Some(SchemaRole::Reference(other)) => id = other,
+                role => return role == Some(SchemaRole::Bytes),
             }
-            schema = referred
-                .first()
-                .and_then(|id| self.schemas.get(*id as usize));
         }
-        schema.is_some_and(|schema| schema.get(BYTES).is_some())
+        false
     }
 
     /// A JSON Schema that stands alone: the schema and all that it refers to.
@@ -74,11 +103,12 @@ impl Bundle {
             if definitions.contains_key(&name) {
                 continue;
             }
-            let Some(schema) = self.schemas.get(id as usize) else {
+            let schema = self.schemas.get(id as usize);
+            let Some(Ok(schema)) = schema.map(|schema| serde_json::from_str(&schema.text)) else {
                 continue;
             };
-            references(schema, &mut queue);
-            definitions.insert(name, schema.clone());
+            references(&schema, &mut queue);
+            definitions.insert(name, schema);
         }
         json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -123,7 +153,7 @@ const MAX_SCHEMAS: usize = 200_000;
 /// Rewrites schemas on demand.
 #[derive(Default)]
 pub(crate) struct BundleBuilder {
-    schemas: Vec<Json>,
+    schemas: Vec<BundledSchema>,
     known: FxHashMap<DocumentPlace, SchemaId>,
     queue: Vec<(SchemaId, DocumentPlace)>,
 }
@@ -138,7 +168,7 @@ impl BundleBuilder {
             return None;
         }
         let id = SchemaId(u32::try_from(self.schemas.len()).ok()?);
-        self.schemas.push(Json::Bool(true));
+        self.schemas.push(BundledSchema::new(&Json::Bool(true)));
         self.known.insert(place.clone(), id);
         self.queue.push((id, place.clone()));
         Some(id)
@@ -150,7 +180,9 @@ impl BundleBuilder {
             let document = documents.document(&place);
             if let Some(json) = document.pointer(&place.pointer) {
                 let schema = self.rewrite(documents, &place, json);
-                self.schemas[id.0 as usize] = schema;
+                if let Some(place) = self.schemas.get_mut(id.0 as usize) {
+                    *place = BundledSchema::new(&schema);
+                }
             }
         }
         let mut names = vec![None; self.schemas.len()];
@@ -160,7 +192,9 @@ impl BundleBuilder {
                 .iter()
                 .filter_map(|container| place.pointer.strip_prefix(container));
             let name = names_in.next().filter(|name| !name.contains('/'));
-            names[id.0 as usize] = name.map(str::to_owned);
+            if let Some(place) = names.get_mut(id.0 as usize) {
+                *place = name.map(str::to_owned);
+            }
         }
         Bundle {
             schemas: self.schemas,

@@ -42,6 +42,17 @@ pub(super) struct NodeKey {
     pub(super) direction: Direction,
 }
 
+impl NodeKey {
+    /// Where its first part is.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "a key without parts gets no node: `node` answers it with anything"
+    )]
+    fn place(&self) -> &DocumentPlace {
+        &self.parts[0].place
+    }
+}
+
 /// Nodes beyond which no more are made; what is left is free text.
 const MAX_NODES: usize = 400_000;
 /// Lists of alternatives that are multiplied with each other.
@@ -152,7 +163,7 @@ impl NodeBuilder {
                 self.is_full = true;
                 documents.limit(
                     LimitationKind::TooLarge,
-                    &key.parts[0].place,
+                    key.place(),
                     format!("more than {MAX_NODES} different values"),
                 );
             }
@@ -244,7 +255,7 @@ impl NodeBuilder {
     /// Defines every node that waits.
     pub(crate) fn work(&mut self, documents: &mut Documents<'_>) {
         while let Some((id, key)) = self.queue.pop_front() {
-            let place = key.parts[0].place.clone();
+            let place = key.place().clone();
             documents.is_quiet = key.direction == Direction::Response;
             let mut facts = collect(documents, &key.parts, &key.skips);
             if let Some(xml) = facts.xml.take() {
@@ -369,8 +380,10 @@ impl NodeBuilder {
         let mut subtypes = self.subtypes.get(&part.place)?.clone();
         // Heirs have heirs of their own.
         let mut at = 0;
-        while at < subtypes.len() && subtypes.len() < MAX_OPTIONS {
-            for subtype in self.subtypes.get(&subtypes[at].1).into_iter().flatten() {
+        while let Some((_, place)) = subtypes.get(at)
+            && subtypes.len() < MAX_OPTIONS
+        {
+            for subtype in self.subtypes.get(place).into_iter().flatten() {
                 if subtype.1 != part.place && !subtypes.contains(subtype) {
                     subtypes.push(subtype.clone());
                 }
@@ -478,8 +491,9 @@ fn says_more(documents: &Documents<'_>, part: &SchemaPart, skips: &[SchemaPart])
 
 pub(super) fn brief(json: &Json) -> String {
     let text = json.to_string();
-    match text.char_indices().nth(60) {
-        Some((at, _)) => format!("{}…", &text[..at]),
+    let cut = text.char_indices().nth(60);
+    match cut.and_then(|(at, _)| text.split_at_checked(at)) {
+        Some((beginning, _)) => format!("{beginning}…"),
         None => text,
     }
 }

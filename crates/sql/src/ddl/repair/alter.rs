@@ -28,8 +28,8 @@ pub(in crate::ddl) fn alter_table(text: &str, dialect: DialectName) -> AlterActi
     let elements = elements(&tokens, first, tokens.len());
     // Beyond this the text is not worth copying once per action.
     let together = elements.len() > 500;
-    for (index, element) in elements.iter().enumerate() {
-        let part = &tokens[element.clone()];
+    for element in &elements {
+        let part = tokens.get(element.clone()).unwrap_or_default();
         if let Some((severity, why)) = action_severity(part) {
             actions.removed.push(removed(part, text, severity, why));
             continue;
@@ -40,12 +40,13 @@ pub(in crate::ddl) fn alter_table(text: &str, dialect: DialectName) -> AlterActi
         let mut edits = Edits::default();
         anywhere(part, &mut edits, &mut actions.removed);
         identity(part, &mut edits);
-        if let Some(add) = part.first().filter(|token| token.is("ADD")) {
-            let mut rest = &part[1..];
-            if rest.first().is_some_and(|token| token.is("COLUMN")) {
-                rest = &rest[1..];
-            }
-            let _ = add;
+        if let [add, rest @ ..] = part
+            && add.is("ADD")
+        {
+            let rest = match rest {
+                [column, rest @ ..] if column.is("COLUMN") => rest,
+                _ => rest,
+            };
             match element_kind(rest, text) {
                 ElementKind::Constraint => constraint(rest, &mut edits, &mut TableText::default()),
                 _ => column(rest, &mut edits),
@@ -53,8 +54,9 @@ pub(in crate::ddl) fn alter_table(text: &str, dialect: DialectName) -> AlterActi
         } else {
             column(part, &mut edits);
         }
-        if index > 0 {
-            edits.blank(tokens[first].start.offset..tokens[element.start - 1].end());
+        let earlier = tokens.get(first..element.start).unwrap_or_default();
+        if let (Some(first), Some(last)) = (earlier.first(), earlier.last()) {
+            edits.blank(first.start.offset..last.end());
         }
         if let Some(after) = tokens.get(element.end) {
             edits.blank(after.start.offset..text.len());
@@ -90,21 +92,21 @@ fn identity(part: &[Token<'_>], edits: &mut Edits) {
     let Some(at) = part.iter().position(|token| token.is("IDENTITY")) else {
         return;
     };
-    if part.get(at + 1).is_some_and(|token| token.is_symbol("("))
-        && let Some(close) = matching(part, at + 1)
+    if let Some(open) = part.get(at + 1).filter(|token| token.is_symbol("("))
+        && let Some(close) = matching(part, at + 1).and_then(|close| part.get(close))
     {
-        edits.blank(part[at + 1].start.offset..part[close].end());
+        edits.blank(open.start.offset..close.end());
     }
 }
 
 /// Actions that refuse no row, or that we cannot follow.
 fn action_severity(part: &[Token<'_>]) -> Option<(Severity, &'static str)> {
-    let Some(first) = part.first() else {
+    let Some((first, rest)) = part.split_first() else {
         return Some((Severity::Ignored, "it is empty"));
     };
     let next = |word: &str| part.get(1).is_some_and(|token| token.is(word));
     if first.is("ADD") {
-        if is_index(&part[1..]) {
+        if is_index(rest) {
             return Some((Severity::Ignored, NON_UNIQUE));
         }
         if next("PARTITION") {

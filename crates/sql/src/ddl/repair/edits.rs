@@ -27,21 +27,19 @@ impl Edits {
                 continue;
             }
             let start = range.start.max(at);
-            out.push_str(&text[at..start]);
+            out.push_str(text.get(at..start).unwrap_or_default());
+            let edited = text.get(start..range.end).unwrap_or_default();
             if with.is_empty() || start != range.start {
-                blank(&mut out, &text[start..range.end]);
+                blank(&mut out, edited);
             } else {
                 out.push_str(with);
-                let skip: usize = text[start..range.end]
-                    .chars()
-                    .take(with.len())
-                    .map(char::len_utf8)
-                    .sum();
-                blank(&mut out, &text[start + skip..range.end]);
+                let mut rest = edited.chars();
+                rest.by_ref().take(with.len()).for_each(drop);
+                blank(&mut out, rest.as_str());
             }
             at = range.end;
         }
-        out.push_str(&text[at..]);
+        out.push_str(text.get(at..).unwrap_or_default());
         out
     }
 }

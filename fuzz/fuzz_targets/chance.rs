@@ -1,0 +1,4 @@
+//! `isobath_fuzz::chance`, led by coverage.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| isobath_fuzz::chance(bytes));
