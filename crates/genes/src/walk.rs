@@ -193,10 +193,16 @@ impl NodeRef<'_> {
     #[must_use]
     pub fn text_or_integer(&self) -> Option<String> {
         match self.value {
-            Value::Integer(_) => match self.model.print(self.node, self.value, &Unresolved) {
-                Some(serde_json::Value::Number(number)) => Some(number.to_string()),
-                _ => None,
-            },
+            Value::Integer(_) | Value::Float(_) | Value::Literal(_) => {
+                match self.model.print(self.node, self.value, &Unresolved) {
+                    Some(serde_json::Value::Number(number)) => {
+                        let text = number.to_string();
+                        let whole = text.strip_suffix(".0").unwrap_or(&text);
+                        Some(whole.to_owned()).filter(|whole| !whole.contains('.'))
+                    }
+                    _ => self.text(),
+                }
+            }
             _ => self.text(),
         }
     }

@@ -84,6 +84,11 @@ impl NegativeCall {
         )
     }
 
+    /// Whether it differs in one thing only from a call that succeeded. Who is refused at the door needs nothing to be there.
+    pub(crate) fn is_prepared(self) -> bool {
+        !matches!(self, Self::Anonymous | Self::Missing | Self::HugeId)
+    }
+
     /// Those that each operation is called with, in this order; what is needed for one of a group is prepared once.
     const GROUPS: [&[Self]; 9] = [
         &[Self::Anonymous],

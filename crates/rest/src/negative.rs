@@ -21,12 +21,7 @@ pub(crate) fn candidate(
     calls: &[NegativeCall],
 ) -> Option<Candidate> {
     let mut candidate = Candidate::default();
-    // One thing at a time: all but that is as in a call that succeeded. Who is refused at the door needs nothing to be there.
-    let is_prepared = |call: &NegativeCall| {
-        use NegativeCall::{Anonymous, HugeId, Missing};
-        !matches!(call, Anonymous | Missing | HugeId)
-    };
-    let needs_prefix = calls.iter().any(is_prepared);
+    let needs_prefix = calls.iter().any(|call| call.is_prepared());
     if !needs_prefix || append_successful_prefix(problem, rng, &mut candidate, operation).is_none()
     {
         let user = any_user(problem, rng);

@@ -43,7 +43,11 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
         }
         // What is refused is mostly refused before the slow part.
         let may_succeed = calls.iter().any(|call| call.may_succeed());
-        if may_succeed && problem.latencies.is_slow(operation) {
+        let is_slow = may_succeed && problem.latencies.is_slow(operation);
+        // Where nothing was ever found, nobody looks at the rest of a request.
+        let needs_more =
+            calls.iter().any(|call| call.is_prepared()) && !is_found(problem, operation);
+        if is_slow || needs_more {
             problem.first_pass.postpone((operation, calls));
             continue;
         }
@@ -206,6 +210,12 @@ fn pick_any_operation(problem: &RestProblem, rng: &mut Rng) -> usize {
         return allowed.next().unwrap_or(start);
     }
     start
+}
+
+/// Whether calls of an operation got past the check of the user and of what the path names.
+fn is_found(problem: &RestProblem, operation: usize) -> bool {
+    let is_past = |status: &u16| !matches!(status, 401 | 403 | 404 | 410);
+    problem.statuses()[operation].keys().any(is_past)
 }
 
 /// Appends an operation and, before it, its dependencies; returns the id of its step.

@@ -536,9 +536,14 @@ impl Finish<'_> {
                 && let Some(other) = self.naming_nothing(&candidate, &exchanges)
             {
                 let with_others = self.run(&other)?;
-                if statuses(&with_others) == statuses(&exchanges) {
-                    (candidate, exchanges) = (other, with_others);
+                // What is not found under one name, and found under another, is somebody else's.
+                if statuses(&with_others) != statuses(&exchanges) {
+                    self.state_dependent += 1;
+                    let identities = faults.into_iter().map(|fault| (fault.kind, fault.cause));
+                    self.needs_state.extend(identities);
+                    return None;
                 }
+                (candidate, exchanges) = (other, with_others);
             }
             runs.push(exchanges);
         }

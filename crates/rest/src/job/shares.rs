@@ -11,7 +11,7 @@ use crate::problem::RestProblem;
 
 /// The least and the greatest share of the search, and its share while operations are still to be called at all: all of the
 /// budget, and what it may be exceeded by, where that is enough for them; else something is left for tests.
-const MIN_SEARCH: f64 = 0.4;
+const MIN_SEARCH: f64 = 0.5;
 const MAX_SEARCH: f64 = 0.6;
 const FIRST_PASS: f64 = 1.04;
 const PART_OF_FIRST_PASS: f64 = 0.95;
