@@ -1,7 +1,8 @@
 //! A service that keeps what it is given, cannot be reset, and takes every name once.
 //!
 //! It begins with one board, `default`. Lists and counts grow with every call that creates something. Teams are numbered,
-//! and a view names its team in the query. A board says whether any board was used, and a text which ones there are. Each start walks a set of texts in another order, as processes do.
+//! and a view names its team in the query. A board says whether it was used, and a text which ones there are. Each start
+//! walks a set of texts in another order, as processes do.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -144,13 +145,12 @@ async fn add_board(State(state): State<Shared>, Json(body): Json<Value>) -> Answ
 
 async fn board_of(State(state): State<Shared>, Path(board): Path<String>) -> Answer {
     let boards = state.lock().expect("no request panics");
-    let is_used = boards.values().any(|notes| !notes.is_empty());
-    match boards.contains_key(&board) {
-        true => done(
-            StatusCode::OK,
-            json!({ "name": board, "status": if is_used { "used" } else { "new" } }),
-        ),
-        false => refused(StatusCode::NOT_FOUND),
+    match boards.get(&board) {
+        Some(notes) => {
+            let status = if notes.is_empty() { "new" } else { "used" };
+            done(StatusCode::OK, json!({ "name": board, "status": status }))
+        }
+        None => refused(StatusCode::NOT_FOUND),
     }
 }
 

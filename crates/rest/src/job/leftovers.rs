@@ -21,8 +21,8 @@ const UNKNOWN_ID: i64 = 1_987_654_321;
 const FEW: i64 = 1_000_000;
 
 impl Finish<'_> {
-    /// The candidate with numbers in paths that nothing was found under replaced by one that will not identify anything
-    /// on a fresh service either; `None` if it has no such.
+    /// The candidate with names in paths that nothing was found under replaced by others that will not identify anything on
+    /// a fresh service, or after other tests, either; `None` if it has no such.
     pub(super) fn naming_nothing(
         &self,
         candidate: &Candidate,
@@ -44,14 +44,21 @@ impl Finish<'_> {
             }
             let mut named = Vec::new();
             action.gene.walk(|place| {
-                let number = place.text_or_integer().and_then(|text| text.parse().ok());
-                let is_few = number.is_some_and(|number: i64| (1..FEW).contains(&number));
-                if is_few && place.pointer.starts_with("/path/") {
-                    named.push(place.pointer.to_owned());
+                let is_listed = matches!(place.model.node(place.node).domain, Domain::Enum(_));
+                let Some(text) = place.text_or_integer().filter(|_| !is_listed) else {
+                    return;
+                };
+                let unknown = match text.parse::<i64>() {
+                    Ok(number) if (1..FEW).contains(&number) => UNKNOWN_ID.into(),
+                    Ok(_) => return,
+                    Err(_) => unknown_text(&text).into(),
+                };
+                if place.pointer.starts_with("/path/") {
+                    named.push((place.pointer.to_owned(), unknown));
                 }
             });
-            for pointer in named {
-                is_changed |= action.gene.set_json(&pointer, &UNKNOWN_ID.into());
+            for (pointer, unknown) in named {
+                is_changed |= action.gene.set_json(&pointer, &unknown);
             }
         }
         is_changed.then_some(other)
@@ -218,9 +225,11 @@ impl Finish<'_> {
         {
             return true;
         }
-        let references = candidate.steps.iter().filter_map(Step::input);
-        let mut references = references.flat_map(|input| input.references());
-        references.any(|(_, reference)| {
+        let steps = candidate.steps.iter();
+        let references = steps.filter_map(|step| Some((step.id, step.input()?.references())));
+        let mut references = references
+            .flat_map(|(step, references)| references.into_iter().map(move |one| (step, one)));
+        references.any(|(step, (pointer, reference))| {
             let mut sources = exchanges.iter();
             let source = sources.find(|exchange| exchange.step == reference.source);
             let Some(Origin::Body(place)) = Origin::read(&reference.place) else {
@@ -234,8 +243,14 @@ impl Finish<'_> {
                 return false;
             }
             if source.request.method == Method::GET {
+                // What is not below an item of a list may be there after other tests, or below another item.
+                let mut all = exchanges.iter();
+                let is_missing = all.any(|exchange| {
+                    exchange.step == step && matches!(exchange.status(), Some(404 | 410))
+                });
                 let first = service.first_looks.of(source);
-                return first.iter().any(|first| first.pointer(place).is_none());
+                return is_missing && pointer.starts_with("/path/")
+                    || first.iter().any(|first| first.pointer(place).is_none());
             }
             // A call that answers with a list of what it was sent.
             let value = source.value(&reference.place);
@@ -277,6 +292,14 @@ impl Finish<'_> {
                 && !exchanges[..at].iter().any(makes_it)
         })
     }
+}
+
+/// A text about as long that nothing is named by.
+fn unknown_text(text: &str) -> String {
+    let unlikely = crate::fault::fingerprint("x", text);
+    let length = text.chars().count().clamp(6, 16);
+    let from = unlikely.len().saturating_sub(length);
+    unlikely.get(from..).unwrap_or(&unlikely).to_owned()
 }
 
 /// The candidate, in which what a call that failed was to give is named by the test itself.
