@@ -9,7 +9,7 @@ use isobath_genes::Domain;
 
 use super::finish::Finish;
 use super::readable::statuses;
-use crate::candidate::{Candidate, Step, StepKind};
+use crate::candidate::{Candidate, StepKind};
 use crate::db_oracle::violated;
 use crate::exchange::{Exchange, Origin, is_about_own};
 use crate::problem::stable_pointer;
