@@ -546,7 +546,11 @@ fn check_islands(flags: &[&str], started: impl FnOnce(&Path) -> Option<Started>)
     let journals = ["marina-1", "marina-2", "marina-3"].map(|job| journal(folder.path(), job));
     for (journal, before) in journals[1..].iter().zip(&journals) {
         let common = journal.intersection(before).count();
-        assert!(common > 20, "{common} of {} candidates", before.len());
+        assert!(
+            3 * common >= before.len(),
+            "{common} of {} candidates",
+            before.len()
+        );
         assert!(journal.len() > common, "each has its own randomness");
     }
     let covered = |job: &str| {

@@ -30,6 +30,8 @@ const RUNNER_FACTOR: f64 = 2.5;
 const RUNNER_RUNS: u32 = 2;
 /// How long a test runner takes to start, in both runs together.
 const RUNNER_START: Duration = Duration::from_millis(1_500);
+/// The most of the budget that is kept for that: a run of a few seconds has tests, too.
+const MAX_RUNNER_START: f64 = 0.05;
 /// What a test takes to put the rows of the database back, in calls.
 const CALLS_PER_RESTORE: usize = 2;
 /// How much of what is left after the search is kept for tests that show no fault, at most.
@@ -111,7 +113,8 @@ impl Finish<'_> {
             return 0.0;
         }
         let calls = RUNNER_FACTOR * self.kept_calls as f64 * self.per_call();
-        calls + self.share_of(RUNNER_START + self.kept_logins * RUNNER_RUNS)
+        let start = self.share_of(RUNNER_START).min(MAX_RUNNER_START);
+        calls + start + self.share_of(self.kept_logins * RUNNER_RUNS)
     }
 
     /// A time, as a share of the budget.
