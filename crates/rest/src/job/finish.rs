@@ -10,7 +10,7 @@ use isobath_search::{Archive, MinimizedSuite, Problem, TargetId, minimize};
 
 use super::event::{EventReporter, Stage};
 use super::readable::{ObservedRequirement, Requirement, statuses};
-use super::shares::{Pace, has_time, used, verification_share};
+use super::shares::{Pace, has_time, runner_start, share_of, used, verification_share};
 use super::unique::learn_unique_texts;
 use super::{Config, Test};
 use crate::caller::{Caller, ServiceLost};
@@ -28,10 +28,6 @@ pub(super) const ALL_ENDS: f64 = 1.0;
 /// How much longer a call takes in the test runner, which runs the suite twice, than here; and the number of its runs.
 const RUNNER_FACTOR: f64 = 2.5;
 const RUNNER_RUNS: u32 = 2;
-/// How long a test runner takes to start, in both runs together.
-const RUNNER_START: Duration = Duration::from_millis(1_500);
-/// The most of the budget that is kept for that: a run of a few seconds has tests, too.
-const MAX_RUNNER_START: f64 = 0.05;
 /// What a test takes to put the rows of the database back, in calls.
 const CALLS_PER_RESTORE: usize = 2;
 /// How much of what is left after the search is kept for tests that show no fault, at most.
@@ -113,14 +109,8 @@ impl Finish<'_> {
             return 0.0;
         }
         let calls = RUNNER_FACTOR * self.kept_calls as f64 * self.per_call();
-        let start = self.share_of(RUNNER_START).min(MAX_RUNNER_START);
-        calls + start + self.share_of(self.kept_logins * RUNNER_RUNS)
-    }
-
-    /// A time, as a share of the budget.
-    fn share_of(&self, time: Duration) -> f64 {
-        let budget = self.config.time.unwrap_or(Duration::MAX);
-        time.as_secs_f64() / budget.as_secs_f64()
+        let logins = share_of(self.config.time, self.kept_logins * RUNNER_RUNS);
+        calls + runner_start(self.config.time) + logins
     }
 
     /// What it takes to keep a test, in calls: two runs to compare, one with other names where nothing resets the
@@ -132,7 +122,7 @@ impl Finish<'_> {
             false => 3,
         };
         let users = candidate.steps.iter().filter_map(|step| step.user);
-        let logins = self.share_of(self.login_time(users) * RUNNER_RUNS);
+        let logins = share_of(self.config.time, self.login_time(users) * RUNNER_RUNS);
         let logins = logins / self.per_call().max(f64::MIN_POSITIVE);
         let in_runner = match self.config.time {
             Some(_) => RUNNER_FACTOR * (calls + self.calls_around()) as f64 + logins,

@@ -19,7 +19,7 @@ use super::event::{Event, EventReporter, Stage, unexplained};
 use super::finish::Finish;
 use super::first_calls::look_first;
 use super::probing::run_probes;
-use super::shares::{BudgetShares, Pace, used, verification_share};
+use super::shares::{BudgetShares, Pace, runner_start, used, verification_share};
 use super::{Config, DatabaseFindings, JobPart, RunResult};
 use crate::caller::{Caller, Service, ServiceLost};
 use crate::candidate::Candidate;
@@ -111,7 +111,7 @@ pub fn run(
             let reserve = verification_share(problem, archive, config, per_call);
             let few = FEW_CALLS * per_call;
             let reserve = (RUNS_AFTER_SEARCH * reserve).max(few.min(MAX_FEW_CALLS));
-            shares.end_probes(probed.calls, reserve);
+            shares.end_probes(probed.calls, reserve + runner_start(config.time));
             service.with_database(|database| database.watch_every_call(false));
             search.extend(|problem| problem.disruption.forget_last_write());
             ended = evaluate(&mut search, service, client, config)?;

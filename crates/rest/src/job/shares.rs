@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use isobath_search::{Archive, TargetId};
 
@@ -19,6 +20,10 @@ const PART_OF_FIRST_PASS: f64 = 0.95;
 const CALLS_PER_TEST: f64 = 3.0;
 /// How often each test is run after the search: twice to compare its responses, once by its own test runner.
 const RUNS_PER_TEST: f64 = 3.0;
+/// How long a test runner takes to start, in both runs together.
+const RUNNER_START: Duration = Duration::from_millis(1_500);
+/// The most of the budget that is kept for that: a run of a few seconds has tests, too.
+const MAX_RUNNER_START: f64 = 0.05;
 /// The usual number of probe calls per operation that succeeded, and the least and the most that probes may use.
 const PROBES_PER_OPERATION: f64 = 6.0;
 const MIN_PROBES: f64 = 0.1;
@@ -97,6 +102,16 @@ pub(super) fn verification_share(
         .map(|(kept, _)| runs * kept.size)
         .sum();
     (verifying as f64 * per_call).min(MAX_VERIFICATION)
+}
+
+/// The share of the budget that a test runner takes to start, in all its runs.
+pub(super) fn runner_start(budget: Option<Duration>) -> f64 {
+    share_of(budget, RUNNER_START).min(MAX_RUNNER_START)
+}
+
+/// A time, as a share of the budget, where that is time.
+pub(super) fn share_of(budget: Option<Duration>, time: Duration) -> f64 {
+    budget.map_or(0.0, |budget| time.as_secs_f64() / budget.as_secs_f64())
 }
 
 /// The share of the budget for probes, when one call uses so much of it.
@@ -279,6 +294,14 @@ mod tests {
         assert_eq!(shares.per_single_call(0.5), 8.0 * shares.per_call(0.5));
         shares.pairs.store(100, Ordering::Relaxed);
         assert_eq!(shares.search_end(0.5), MIN_SEARCH);
+    }
+
+    #[test]
+    fn a_test_runner_has_time_to_start_but_not_most_of_a_short_run() {
+        assert_eq!(runner_start(Some(Duration::from_secs(60))), 0.025);
+        let short = Some(Duration::from_secs(4));
+        assert_eq!(runner_start(short), MAX_RUNNER_START);
+        assert_eq!(runner_start(None), 0.0);
     }
 
     #[test]
