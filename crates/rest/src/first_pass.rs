@@ -28,8 +28,8 @@ pub(crate) struct FirstPass {
     known: Vec<usize>,
     /// Calls that should be refused, each once; those of one operation that follow one preparation go together.
     negative: Vec<NegativeCalls>,
-    /// Those of slow operations.
-    postponed: Vec<NegativeCalls>,
+    /// Those that were put off.
+    postponed: VecDeque<NegativeCalls>,
     /// Calls of repeated tours since the last calls that should be refused.
     toured: usize,
     /// Candidates until operations that never succeeded are toured once more, and how many there were last time.
@@ -76,17 +76,27 @@ pub(crate) enum NegativeCall {
 }
 
 impl NegativeCall {
-    /// Whether the document allows it.
+    /// Whether the document allows it, and it is new: what is repeated mostly is in the way of what is there.
     pub(crate) fn may_succeed(self) -> bool {
-        matches!(
-            self,
-            Self::Least | Self::OddText | Self::Extreme(_) | Self::Repeated
-        )
+        matches!(self, Self::Least | Self::OddText | Self::Extreme(_))
     }
 
     /// Whether it differs in one thing only from a call that succeeded. Who is refused at the door needs nothing to be there.
     pub(crate) fn is_prepared(self) -> bool {
         !matches!(self, Self::Anonymous | Self::Missing | Self::HugeId)
+    }
+
+    /// Whether it tells nothing where the service looks for what the path names first, and does not find it. The plainest
+    /// violations show whether it does.
+    pub(crate) fn needs_resource(self) -> bool {
+        let is_plain = matches!(
+            self,
+            Self::InvalidParameter
+                | Self::InvalidBody
+                | Self::MalformedBody
+                | Self::UndocumentedContent
+        );
+        self.is_prepared() && !is_plain
     }
 
     /// Those that each operation is called with, in this order; what is needed for one of a group is prepared once.
@@ -146,7 +156,7 @@ impl FirstPass {
             passes: 1,
             known: vec![0; api.operations.len()],
             negative,
-            postponed: Vec::new(),
+            postponed: VecDeque::new(),
             toured: 0,
             until_next: FIRST_INTERVAL,
             interval: FIRST_INTERVAL,
@@ -189,16 +199,14 @@ impl FirstPass {
         Some(next)
     }
 
-    /// Puts off calls of a slow operation: the search makes them when that operation has its turn.
+    /// Puts off calls: the search makes them, among others.
     pub(crate) fn postpone(&mut self, calls: NegativeCalls) {
-        self.postponed.push(calls);
+        self.postponed.push_back(calls);
     }
 
-    /// Calls of an operation that were put off.
-    pub(crate) fn next_postponed(&mut self, operation: usize) -> Option<Vec<NegativeCall>> {
-        let mut postponed = self.postponed.iter();
-        let at = postponed.position(|(slow, _)| *slow == operation)?;
-        Some(self.postponed.remove(at).1)
+    /// The next calls that were put off.
+    pub(crate) fn next_postponed(&mut self) -> Option<NegativeCalls> {
+        self.postponed.pop_front()
     }
 
     /// The next tour; `news` says of an operation that failed so far how much is known that may help it, and nothing

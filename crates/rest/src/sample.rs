@@ -20,6 +20,8 @@ use crate::seeding::RowSeeder;
 
 /// How deep needs are met: a thing, what it needs, what that needs, and so on.
 const DEPTH: usize = 4;
+/// The share of new candidates that make calls which the first pass put off.
+const POSTPONED: f64 = 0.25;
 
 /// A fresh candidate: every operation once, then any.
 pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
@@ -44,10 +46,9 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
         // What is refused is mostly refused before the slow part.
         let may_succeed = calls.iter().any(|call| call.may_succeed());
         let is_slow = may_succeed && problem.latencies.is_slow(operation);
-        // Where nothing was ever found, nobody looks at the rest of a request.
-        let needs_more =
-            calls.iter().any(|call| call.is_prepared()) && !is_found(problem, operation);
-        if is_slow || needs_more {
+        let is_useless =
+            calls.iter().any(|call| call.needs_resource()) && !is_found(problem, operation);
+        if is_slow || is_useless {
             problem.first_pass.postpone((operation, calls));
             continue;
         }
@@ -73,12 +74,14 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
     if let Some(tour) = next {
         return tour_of(problem, rng, &tour);
     }
-    let operation = pick_operation(problem, rng);
-    if let Some(calls) = problem.first_pass.next_postponed(operation)
+    if rng.f64() < POSTPONED
+        && let Some((operation, calls)) = problem.first_pass.next_postponed()
+        && !problem.disruption.is_avoided(operation)
         && let Some(candidate) = negative::candidate(problem, rng, operation, &calls)
     {
         return candidate;
     }
+    let operation = pick_operation(problem, rng);
     let mut candidate = Candidate::default();
     let user = any_user(problem, rng);
     append_operation(problem, rng, &mut candidate, operation, user, DEPTH);
