@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use isobath_emit::findings::{ExcludedTest, SuiteView};
 use isobath_emit::http::writer::{self, RunResults};
@@ -50,8 +50,8 @@ pub(super) struct SuiteVerifier<'a> {
     pub(super) interruption: &'a Interruption,
     /// Starts the service anew, where it was started here, so that a suite is proven on a fresh one.
     pub(super) restart: &'a dyn Fn() -> Result<(), String>,
-    /// Whether the budget allows another run of a suite.
-    pub(super) has_time: &'a dyn Fn() -> bool,
+    /// Whether the budget allows another run of a suite that takes so long.
+    pub(super) has_time: &'a dyn Fn(Duration) -> bool,
     /// Why nothing is run at all, if so.
     pub(super) not_run: Option<String>,
     /// The first language; the others need not find out again what depends on the order.
@@ -73,6 +73,7 @@ impl SuiteVerifier<'_> {
         let mut results = BTreeMap::new();
         let mut passes = 0;
         for round in 0..MAX_ROUNDS {
+            let started = Instant::now();
             match self.run(language, &written) {
                 Err(why) => {
                     // A later run that does not come about leaves what the earlier ones showed.
@@ -91,7 +92,7 @@ impl SuiteVerifier<'_> {
                 .filter(|(_, (passed, _))| !passed)
                 .map(|(id, _)| id.clone())
                 .collect();
-            let has_time = (self.has_time)();
+            let has_time = (self.has_time)(started.elapsed());
             if failed.is_empty() {
                 passes += 1;
                 if passes == wanted_passes || suite.tests.is_empty() || !has_time {
@@ -350,7 +351,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let checker = SuiteVerifier {
             restart: &|| Ok(()),
-            has_time: &|| true,
+            has_time: &|_| true,
             folder: folder.path(),
             base: "http://127.0.0.1:1",
             secrets: &BTreeMap::new(),

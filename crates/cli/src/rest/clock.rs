@@ -45,11 +45,16 @@ impl Clock {
 
     /// The share of the time that is used, from 0.
     pub(super) fn used(&self) -> f64 {
+        self.used_after(Duration::ZERO)
+    }
+
+    /// The share that will be used after something that takes so long.
+    pub(super) fn used_after(&self, more: Duration) -> f64 {
         let since = self
             .started()
             .map_or(Duration::ZERO, |started| started.elapsed());
         self.budget.map_or(0.0, |time| {
-            (self.before + since).as_secs_f64() / time.as_secs_f64()
+            (self.before + since + more).as_secs_f64() / time.as_secs_f64()
         })
     }
 
