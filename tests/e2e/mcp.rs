@@ -145,7 +145,7 @@ fn a_client_runs_a_job_lists_and_explains_its_findings_and_replays_one() {
     let mut session = Session::start(folder.path());
     let empty = session.call("list_findings", json!({}));
     assert!(empty.is_err_and(|why| why.contains("run a job first")));
-    let arguments = json!({ "job": "rest", "seconds": 4, "operations": ["GET /search"] });
+    let arguments = json!({ "job": "rest", "seconds": 10, "operations": ["GET /search"] });
     let ran = session.call("run", arguments);
     let ran = ran.expect("a service is there");
     assert!(ran.starts_with("exit code 1 (findings)"), "{ran}");
@@ -411,7 +411,7 @@ async def main(program, folder, schema):
             progress = []
             async def on_progress(done, total, message):
                 progress.append(message)
-            ran = await session.call_tool("run", {"job": "rest", "seconds": 4, "operations": ["GET /search"]}, progress_callback=on_progress)
+            ran = await session.call_tool("run", {"job": "rest", "seconds": 10, "operations": ["GET /search"]}, progress_callback=on_progress)
             listed = await session.call_tool("list_findings", {})
             rows = await session.call_tool("rows_for_query", {"query": "SELECT name FROM boats", "schema": schema})
             wrong = await session.call_tool("explain", {"finding": "nothing"})

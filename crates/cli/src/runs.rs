@@ -108,6 +108,7 @@ fn of_rest(report: &RestReport, name: &str, written: Option<String>) -> (String,
             "message": fault.message,
             "details": fault.details,
             "test": fault.test,
+            "no_test": fault.no_test,
             "known": fault.known,
             "reproduce": fault.curl,
         })

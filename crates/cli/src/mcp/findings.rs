@@ -82,6 +82,9 @@ pub(super) fn explain(run: Result<Run, String>, wanted: &str) -> Result<String, 
     if !of("reproduce").is_empty() {
         answer.push_str(&format!("\nCalls that show it:\n{}\n", of("reproduce")));
     }
+    if !of("no_test").is_empty() {
+        answer.push_str(&format!("\nNo test: {}\n", of("no_test")));
+    }
     // The kinds of the schema job explain themselves.
     if let Ok(meaning) = explain::text(of("code")) {
         answer.push_str(&format!("\n{meaning}"));

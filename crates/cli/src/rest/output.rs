@@ -725,9 +725,9 @@ impl<'a> FinishedRun<'a> {
         let api = &self.service.api;
         let mut changes = self.outcome.login_changes.iter();
         if changes.any(|operation| api.operations[*operation].name() == fault.operation) {
-            "no test: the operation changes what a user logs in with"
+            "the operation changes what a user logs in with"
         } else if self.outcome.needs_state.contains(&identity) {
-            "no test: it may depend on what earlier calls left behind; add --reset or --db to find out"
+            "it may depend on what earlier calls left behind; add --reset or --db to find out"
         } else if self.outcome.not_shown_again.contains(&identity) {
             "seen once; it did not show again when its calls were repeated"
         } else {
@@ -1067,7 +1067,10 @@ impl<'a> FinishedRun<'a> {
                     terminal.say(Tone::Faint, &format!("    {line}"));
                 }
             }
-            None => terminal.say(Tone::Faint, &format!("    {}", self.why_no_test(fault))),
+            None => terminal.say(
+                Tone::Faint,
+                &format!("    no test: {}", self.why_no_test(fault)),
+            ),
         }
     }
 }
