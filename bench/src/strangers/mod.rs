@@ -54,6 +54,10 @@ fn measure(plan: &Plan<'_>) -> Result<bool, BenchError> {
     let folder = plan.folder.canonicalize()?;
     let program = plan.program.canonicalize()?;
     let setup = Setup::read(&folder)?;
+    let is_known = |name: &&&str| setup.services.iter().any(|known| known.name == **name);
+    if let Some(unknown) = plan.names.iter().find(|name| !is_known(name)) {
+        return Err(format!("strangers.toml has no service {unknown}").into());
+    }
     let mut thresholds = Thresholds::default();
     println!(
         "service | tool | calls | operations called | with a 2xx | pairs | 5xx pairs | causes in the log | lines % | seconds | findings"
