@@ -122,6 +122,10 @@ fn the_examples_of_the_papers_are_covered_on_all_frameworks() {
     for application in FRAMEWORKS {
         let mut covered = 0;
         for seed in ["1", "2", "3"] {
+            // The third is only asked where it decides.
+            if covered == 2 {
+                break;
+            }
             let arguments = ["--python", application, "--seed", seed, "--no-run"];
             let arguments = [&arguments[..], &["--budget", "5000calls"]].concat();
             let Some(run) = Run::of("papers", PAPERS, &arguments) else {
