@@ -17,9 +17,13 @@ use crate::negative;
 use crate::problem::{RestProblem, sample_input};
 use crate::resource::{Dependency, Producer};
 use crate::seeding::RowSeeder;
+use crate::unique::with_new_names;
 
 /// How deep needs are met: a thing, what it needs, what that needs, and so on.
 const DEPTH: usize = 4;
+/// The chance that what succeeded before is repeated with other names, and where it met its own leftovers.
+const RENAMED: f64 = 0.15;
+const RENAMED_AFTER_CONFLICT: f64 = 0.6;
 /// The share of new candidates that make calls which the first pass put off.
 const POSTPONED: f64 = 0.25;
 
@@ -359,8 +363,33 @@ pub(crate) fn append_successful_prefix(
     if candidate.steps.len() + prefix.steps.len() + 1 > most {
         return None;
     }
-    *candidate = splice(candidate, candidate.steps.len(), prefix, 0, most);
+    let before = candidate.steps.len();
+    *candidate = splice(candidate, before, prefix, 0, most);
+    let creators = creators(problem, rng, &candidate.steps[before..]);
+    if !creators.is_empty()
+        && let Some(renamed) = with_new_names(candidate, &creators, rng.u64(..))
+    {
+        *candidate = renamed;
+    }
     candidate.steps.last().map(|step| step.id)
+}
+
+/// The steps that create something under names that the service may have by now, with their operations: mostly those
+/// that met such names before.
+fn creators(problem: &RestProblem, rng: &mut Rng, steps: &[Step]) -> Vec<(u32, usize)> {
+    let called = steps
+        .iter()
+        .filter_map(|step| Some((step.id, step.operation()?)));
+    called
+        .filter(|&(_, operation)| {
+            let chance = match problem.statuses()[operation].contains_key(&409) {
+                true => RENAMED_AFTER_CONFLICT,
+                false => RENAMED,
+            };
+            let method = &*problem.api.operations[operation].method;
+            matches!(method, "POST" | "PUT") && rng.f64() < chance
+        })
+        .collect()
 }
 
 fn pick_weighted<'a>(rng: &mut Rng, producers: &'a [Producer]) -> &'a Producer {

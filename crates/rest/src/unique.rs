@@ -131,6 +131,20 @@ impl UniqueTexts {
     }
 }
 
+/// The candidate with other names for what these steps create, and for all that has the same names.
+pub(crate) fn with_new_names(
+    candidate: &Candidate,
+    creators: &[(u32, usize)],
+    seed: u64,
+) -> Option<Candidate> {
+    let mut texts = UniqueTexts::new(seed);
+    for (step, operation) in creators {
+        let places = possible_places(candidate, *step).into_iter();
+        texts.set(*operation, places.filter(|place| is_name(place)).collect());
+    }
+    texts.refresh(candidate).map(|(fresh, _)| fresh)
+}
+
 /// The places of a gene at which a text may be made unique: those of names and keys first.
 pub(crate) fn possible_places(candidate: &Candidate, step: u32) -> Vec<String> {
     let steps = candidate.steps.iter();
@@ -196,4 +210,52 @@ fn unique(place: NodeRef<'_>, plain: String, seed: u64, number: u64) -> Option<U
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use isobath_genes::Gene;
+    use serde_json::json;
+
+    use super::*;
+    use crate::openapi::{NoLoader, read};
+
+    #[test]
+    fn what_is_created_and_all_that_names_it_get_the_same_new_name() {
+        let text = json!({ "type": "string" });
+        let document = json!({ "openapi": "3.0.0", "paths": {
+            "/boats": { "post": {
+                "requestBody": { "required": true, "content": { "application/json": { "schema": {
+                    "type": "object", "properties": { "name": text, "color": text } } } } },
+                "responses": {} } },
+            "/boats/{name}": { "get": {
+                "parameters": [{ "name": "name", "in": "path", "required": true, "schema": text }],
+                "responses": {} } } } });
+        let api = read(&document.to_string(), "api.json", &NoLoader).expect("a document");
+        let inputs = [
+            json!({ "body": { "name": "Gull", "color": "white" } }),
+            json!({ "path": { "name": "Gull" } }),
+        ];
+        let mut candidate = Candidate::default();
+        for (operation, input) in inputs.iter().enumerate() {
+            let node = api.operations[operation].input;
+            let input = Gene::read(&api.model, node, input).expect("a valid input");
+            candidate.push(StepKind::call(operation, input), None);
+        }
+        let renamed = with_new_names(&candidate, &[(0, 0)], 1).expect("it has a name");
+        let mut texts = Vec::new();
+        for input in renamed.steps.iter().filter_map(|step| step.input()) {
+            input.walk(|place| texts.extend(place.text()));
+        }
+        texts.sort();
+        let [name, in_path, color] = texts.as_slice() else {
+            panic!("{texts:?}");
+        };
+        assert_eq!((name, color.as_str()), (in_path, "white"));
+        assert!(name.starts_with("Gull") && name != "Gull", "{name}");
+        let steps = |candidate: &Candidate| -> Vec<u32> {
+            candidate.steps.iter().map(|step| step.id).collect()
+        };
+        assert_eq!(steps(&renamed), steps(&candidate));
+    }
 }
