@@ -26,6 +26,8 @@ pub struct FirstLooks(Mutex<Looks>);
 #[derive(Debug, Default)]
 struct Looks {
     bodies: BTreeMap<String, Vec<UserBody>>,
+    /// The URLs that were looked at before anything was written.
+    untouched: BTreeSet<String>,
     /// Inputs without optional parts with which an operation succeeded before anything was written.
     plain: BTreeMap<usize, Gene>,
     /// Whether a call that may write succeeded.
@@ -45,6 +47,9 @@ impl FirstLooks {
         if exchange.request.method != Method::GET {
             looks.is_written = true;
         } else if looks.bodies.len() < MAX_LOOKS {
+            if !looks.is_written {
+                looks.untouched.insert(exchange.request.url.clone());
+            }
             let of_users = looks.bodies.entry(exchange.request.url.clone());
             let of_users = of_users.or_default();
             if of_users.iter().all(|(user, _)| *user != exchange.user) {
@@ -87,11 +92,20 @@ impl FirstLooks {
             .collect()
     }
 
+    /// Whether nobody knows what the same request returned before anything was written.
+    pub(crate) fn is_unknown(&self, exchange: &Exchange) -> bool {
+        let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        looks.is_written && !looks.untouched.contains(&exchange.request.url)
+    }
+
     /// Takes note that an operation succeeded with this input before anything was written, and of what it returned.
     pub(crate) fn note_input(&self, operation: usize, input: Gene, body: Option<&Value>) {
         let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         looks.plain.insert(operation, input);
         let texts = looks.texts.entry(operation).or_default();
+        let listed = body.and_then(listed_numbers);
+        let is_listed = listed.is_some();
+        texts.extend(listed.into_iter().flatten());
         let mut left: Vec<(&str, &Value)> = body.into_iter().map(|body| ("id", body)).collect();
         while let Some((name, value)) = left.pop() {
             match value {
@@ -99,7 +113,7 @@ impl FirstLooks {
                     texts.insert(text.clone());
                 }
                 // Other numbers count or measure something.
-                Value::Number(number) if is_identifier(name) => {
+                Value::Number(number) if is_identifier(name) && !is_listed => {
                     texts.insert(number.to_string());
                 }
                 Value::Array(items) => left.extend(items.iter().map(|item| (name, item))),
@@ -139,9 +153,78 @@ impl FirstLooks {
     }
 }
 
+/// How deep the lists of a response are looked for.
+const LIST_DEPTH: usize = 2;
+
+/// The numbers that identify the items of a list. Where a response has several lists, those that are in all of them: nobody
+/// knows which one the path is about. `None` where there is no list of objects.
+fn listed_numbers(body: &Value) -> Option<BTreeSet<String>> {
+    fn lists<'a>(value: &'a Value, depth: usize, found: &mut Vec<&'a [Value]>) {
+        match value {
+            Value::Array(items) if items.iter().all(Value::is_object) => found.push(items),
+            Value::Object(members) if depth > 0 => {
+                let values = members.values();
+                values.for_each(|value| lists(value, depth - 1, found));
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    lists(body, LIST_DEPTH, &mut found);
+    let numbers = |items: &[Value]| -> BTreeSet<String> {
+        let members = items.iter().filter_map(Value::as_object).flatten();
+        members
+            .filter(|(name, value)| is_identifier(name) && value.is_number())
+            .map(|(_, value)| value.to_string())
+            .collect()
+    };
+    found
+        .into_iter()
+        .map(numbers)
+        .reduce(|all, numbers| all.intersection(&numbers).cloned().collect())
+}
+
+/// Whether a number identifies an item of one of several lists, and nobody knows what it would identify elsewhere.
+pub(crate) fn is_of_one_list(body: &Value, place: &str) -> bool {
+    let mut segments = place.rsplit('/').skip(1);
+    let is_item = segments
+        .next()
+        .is_some_and(|at| at.parse::<usize>().is_ok());
+    let number = body.pointer(place).filter(|value| value.is_number());
+    number.filter(|_| is_item).is_some_and(|number| {
+        let listed = listed_numbers(body);
+        listed.is_some_and(|listed| !listed.contains(&number.to_string()))
+    })
+}
+
 /// Whether a number of this name identifies something.
 fn is_identifier(name: &str) -> bool {
     let name = plain_name(name);
     let endings = ["id", "ids", "pk", "key", "number", "no", "code"];
     endings.iter().any(|ending| name.ends_with(ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn numbers_of_one_list_are_names_and_of_several_lists_those_of_all() {
+        let listed = |body: Value| listed_numbers(&body).map(|all| all.into_iter().collect());
+        let texts = |texts: &[&str]| Some(texts.iter().map(|text| (*text).to_owned()).collect());
+        let users = json!([{ "id": 1, "age": 30 }, { "id": 2, "tags": [{ "id": 9 }] }]);
+        assert_eq!(listed(users.clone()), texts(&["1", "2"]));
+        let of_page = json!({ "count": 2, "data": { "items": users.clone() } });
+        assert_eq!(listed(of_page), texts(&["1", "2"]));
+        let with_roles = json!({ "users": users.clone(), "roles": [{ "id": 2 }, { "id": 3 }] });
+        assert_eq!(listed(with_roles.clone()), texts(&["2"]));
+        let is_of_one = |place: &str| is_of_one_list(&with_roles, place);
+        let places = ["/users/0/id", "/users/1/id", "/roles/0/id", "/users/1/tags"];
+        assert_eq!(places.map(is_of_one), [true, false, false, false]);
+        let nobody = json!({ "users": [], "roles": users });
+        assert_eq!(listed(nobody), texts(&[]));
+        assert_eq!(listed(json!({ "id": 3 })), None::<Vec<String>>);
+    }
 }

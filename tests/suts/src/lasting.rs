@@ -1,7 +1,8 @@
 //! A service that keeps what it is given, cannot be reset, and takes every name once.
 //!
 //! It begins with one board, `default`. Lists and counts grow with every call that creates something. Teams are numbered,
-//! and a view names its team in the query. A board says whether it was used, and a text which ones there are. Each start
+//! and a view names its team in the query; the list of teams has a list of roles beside it, with numbers of their own. A
+//! POST to a shelf finds the one of that name, or creates it, and puts something on it. A board says whether it was used, and a text which ones there are. Each start
 //! walks a set of texts in another order, as processes do.
 
 use std::collections::BTreeMap;
@@ -18,6 +19,9 @@ use crate::running::{Running, serve};
 
 /// The notes of each board, by title.
 type Shared = Arc<Mutex<BTreeMap<String, BTreeMap<String, Value>>>>;
+
+/// What is on each shelf.
+type Shelves = Arc<Mutex<BTreeMap<String, Vec<String>>>>;
 
 /// How often the service was started.
 static STARTS: AtomicUsize = AtomicUsize::new(0);
@@ -42,6 +46,8 @@ pub fn lasting() -> Running {
     let note = json!({ "type": "object", "required": ["title", "text"],
         "properties": { "title": text(), "text": text() } });
     let team = json!({ "type": "object", "properties": { "id": { "type": "integer" } } });
+    let shelf = json!({ "type": "object", "required": ["shelfId", "item"],
+        "properties": { "shelfId": text(), "item": text() } });
     let of_team = json!({ "name": "team", "in": "query", "required": true,
         "schema": { "type": "integer", "minimum": 1, "maximum": 20 } });
     let of_note = || json!([path("board"), path("title")]);
@@ -59,7 +65,9 @@ pub fn lasting() -> Running {
         "/boards/{board}/notes/{title}": {
             "get": { "parameters": of_note(), "responses": known(&["200", "404"]) },
             "delete": { "parameters": of_note(), "responses": known(&["200", "404"]) } },
-        "/teams": { "post": { "responses": { "201": { "description": "",
+        "/shelves": { "post": { "requestBody": body(shelf), "responses": known(&["200", "400"]) } },
+        "/shelves/{shelfId}": { "get": { "parameters": [path("shelfId")], "responses": known(&["200", "404"]) } },
+        "/teams": { "get": { "responses": known(&["200"]) }, "post": { "responses": { "201": { "description": "",
             "content": { "application/json": { "schema": team } } } } } },
         "/teams/{id}": { "get": { "parameters": [{ "name": "id", "in": "path", "required": true,
             "schema": { "type": "integer", "minimum": 1, "maximum": 2_000_000_000 } }],
@@ -77,6 +85,13 @@ pub fn lasting() -> Running {
     let add_team = async move || {
         let id = teams.fetch_add(1, Ordering::Relaxed) + 1;
         done(StatusCode::CREATED, json!({ "id": id }))
+    };
+    let teams = Arc::clone(&n_teams);
+    let teams_of = async move || {
+        let teams = 1..=teams.load(Ordering::Relaxed);
+        let teams: Vec<Value> = teams.map(|id| json!({ "id": id })).collect();
+        let roles: Vec<Value> = (1..=9).map(|id| json!({ "id": id })).collect();
+        done(StatusCode::OK, json!({ "teams": teams, "roles": roles }))
     };
     let teams = Arc::clone(&n_teams);
     let team_of = async move |Path(id): Path<u64>| {
@@ -108,7 +123,10 @@ pub fn lasting() -> Running {
         .route("/boards/{board}/notes", get(notes_of).post(add_note))
         .route("/boards/{board}/notes/{title}", get(note_of).delete(delete))
         .with_state(state)
-        .route("/teams", post(add_team))
+        .route("/shelves", post(put_on_shelf))
+        .route("/shelves/{shelf}", get(shelf_of))
+        .with_state(Shelves::default())
+        .route("/teams", get(teams_of).post(add_team))
         .route("/teams/{id}", get(team_of))
         .route("/views", get(view));
     serve("lasting", router, paths, json!({}))
@@ -120,6 +138,30 @@ fn refused(status: StatusCode) -> Answer {
 
 fn done(status: StatusCode, body: Value) -> Answer {
     (status, Json(body))
+}
+
+async fn put_on_shelf(State(shelves): State<Shelves>, Json(body): Json<Value>) -> Answer {
+    let text = |name: &str| body.get(name).and_then(Value::as_str);
+    let (Some(shelf), Some(item)) = (text("shelfId"), text("item")) else {
+        return refused(StatusCode::BAD_REQUEST);
+    };
+    let mut shelves = shelves.lock().expect("no request panics");
+    let items = shelves.entry(shelf.to_owned()).or_default();
+    if !items.iter().any(|known| known == item) {
+        items.push(item.to_owned());
+    }
+    done(StatusCode::OK, json!({ "shelfId": shelf }))
+}
+
+async fn shelf_of(State(shelves): State<Shelves>, Path(shelf): Path<String>) -> Answer {
+    let shelves = shelves.lock().expect("no request panics");
+    match shelves.get(&shelf) {
+        Some(items) => {
+            let shown = json!({ "shelfId": shelf, "first": items.first(), "items": items });
+            done(StatusCode::OK, shown)
+        }
+        None => refused(StatusCode::NOT_FOUND),
+    }
 }
 
 async fn boards_of(State(state): State<Shared>) -> Answer {

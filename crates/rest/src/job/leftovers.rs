@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use isobath_exec::RefusalKind;
 use isobath_exec::http::Method;
-use isobath_genes::Domain;
+use isobath_genes::{Domain, Rule};
 
 use super::finish::Finish;
 use super::readable::statuses;
 use crate::candidate::{Candidate, StepKind};
 use crate::db_oracle::violated;
 use crate::exchange::{Exchange, Origin, is_about_own};
+use crate::first_look::is_of_one_list;
 use crate::problem::stable_pointer;
 
 /// A number that identifies nothing, and so do those below it.
@@ -128,9 +129,10 @@ impl Finish<'_> {
                 })
             };
             action.gene.walk(|place| {
-                let is_broken = breach
-                    .as_ref()
-                    .is_some_and(|breach| *breach.pointer == *place.pointer);
+                // A number that is too large still is with another one in its place.
+                let is_broken = breach.as_ref().is_some_and(|breach| {
+                    *breach.pointer == *place.pointer && breach.rule != Rule::Maximum
+                });
                 let is_listed = matches!(place.model.node(place.node).domain, Domain::Enum(_));
                 let is_of_path = place.pointer.starts_with("/path/");
                 let is_name = is_creatable(place.pointer)
@@ -250,7 +252,10 @@ impl Finish<'_> {
                 });
                 let first = service.first_looks.of(source);
                 return is_missing && pointer.starts_with("/path/")
-                    || first.iter().any(|first| first.pointer(place).is_none());
+                    || service.first_looks.is_unknown(source)
+                    || first.iter().any(|first| {
+                        first.pointer(place).is_none() || is_of_one_list(first, place)
+                    });
             }
             // A call that answers with a list of what it was sent.
             let value = source.value(&reference.place);
@@ -320,7 +325,7 @@ fn is_near(path: &str, other: &str) -> bool {
 }
 
 /// Whether the name at the end of a pointer is that of an identifier: `id`, `boat_id`, `boatId`, `boat_pk`.
-fn is_identifier(pointer: &str) -> bool {
+pub(super) fn is_identifier(pointer: &str) -> bool {
     let name = pointer
         .rsplit('/')
         .find(|part| part.parse::<usize>().is_err());

@@ -1,9 +1,12 @@
 //! Learns which texts a service accepts only once, where nothing resets it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use isobath_exec::http::Method;
 use isobath_search::{Archive, TargetId};
+use serde_json::Value;
 
+use super::leftovers::is_identifier;
 use crate::caller::{Caller, ServiceLost};
 use crate::candidate::{Candidate, Step};
 use crate::exchange::Exchange;
@@ -111,6 +114,7 @@ impl Learner<'_> {
         let exchanges = self.run(&creator.candidate)?;
         let mut all = exchanges.iter();
         let Some(refused) = all.find(|exchange| !creator.is_created(exchange)) else {
+            self.learn_found(creator, &exchanges)?;
             return Ok(false);
         };
         let (step, operation) = (refused.step, refused.operation);
@@ -133,6 +137,41 @@ impl Learner<'_> {
         Ok(true)
     }
 
+    /// Looks at a POST that was accepted again: one that finds what is there under the name that it was sent would find
+    /// what other tests did to it.
+    fn learn_found(
+        &mut self,
+        creator: &Creator,
+        exchanges: &[Exchange],
+    ) -> Result<(), ServiceLost> {
+        let Some((last, operation)) = exchanges
+            .last()
+            .filter(|last| last.request.method == Method::POST)
+            .and_then(|last| Some((last, last.operation?)))
+        else {
+            return Ok(());
+        };
+        let returned = last.body.as_ref().map(identifiers).unwrap_or_default();
+        let is_returned = |place: &String| {
+            let sent = last.sent.as_ref().and_then(|sent| sent.pointer(place));
+            sent.is_some_and(|sent| returned.values().any(|value| value == sent))
+        };
+        let places = possible_places(&creator.candidate, last.step).into_iter();
+        let places: BTreeSet<String> = places.filter(is_returned).collect();
+        if places.is_empty() || self.caller.unique_texts().knows(operation) {
+            return Ok(());
+        }
+        let again = self.run(&creator.candidate)?;
+        let again = again.last().and_then(|again| again.body.as_ref());
+        // Something new has an identifier of its own.
+        if again.map(identifiers).unwrap_or_default() == returned
+            && !self.succeeds_with(creator, last.step, operation, places)?
+        {
+            self.caller.unique_texts().set(operation, BTreeSet::new());
+        }
+        Ok(())
+    }
+
     fn succeeds_with(
         &mut self,
         creator: &Creator,
@@ -147,4 +186,27 @@ impl Learner<'_> {
             .find(|exchange| exchange.step == step)
             .is_some_and(|exchange| creator.is_created(exchange)))
     }
+}
+
+/// What identifies things in a response, by place.
+fn identifiers(body: &Value) -> BTreeMap<String, Value> {
+    let mut found = BTreeMap::new();
+    let mut left = vec![(String::new(), body)];
+    while let Some((place, value)) = left.pop() {
+        match value {
+            Value::Array(items) => {
+                let items = items.iter().enumerate();
+                left.extend(items.map(|(at, item)| (format!("{place}/{at}"), item)));
+            }
+            Value::Object(members) => {
+                let members = members.iter();
+                left.extend(members.map(|(name, value)| (format!("{place}/{name}"), value)));
+            }
+            Value::String(_) | Value::Number(_) if is_identifier(&place) => {
+                found.insert(place, value.clone());
+            }
+            _ => {}
+        }
+    }
+    found
 }
