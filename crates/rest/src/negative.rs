@@ -59,8 +59,13 @@ fn change_last(
         }
         NegativeCall::InvalidParameter => {
             let is_parameter = |at: &str| !is_body(at);
-            violate(problem, rng, candidate, Some(operation), is_parameter)
-                || add_parameter(rng, last_input(candidate)?, tuning)
+            violate(problem, rng, candidate, Some(operation), is_parameter) || {
+                let input = last_input(candidate)?;
+                let is_added =
+                    add_parameter(rng, input, tuning) || release_parameter(rng, input, tuning);
+                // What is there can be wrong, and is at least another one.
+                violate(problem, rng, candidate, Some(operation), is_parameter) || is_added
+            }
         }
         NegativeCall::InvalidBody => {
             let input = last_input(candidate)?;
@@ -210,6 +215,14 @@ fn add_parameter(rng: &mut Rng, input: &mut Gene, tuning: &GeneConfig) -> bool {
     });
     let chosen = (!absent.is_empty()).then(|| absent.swap_remove(rng.usize(..absent.len())));
     chosen.is_some_and(|pointer| input.resample(&pointer, rng, tuning))
+}
+
+/// Gives a parameter that an earlier call fills a value of its own; false if there is none.
+fn release_parameter(rng: &mut Rng, input: &mut Gene, tuning: &GeneConfig) -> bool {
+    let filled = input.references().into_iter();
+    let mut filled = filled.map(|(pointer, _)| pointer);
+    let parameter = filled.find(|pointer| !pointer.starts_with("/body"));
+    parameter.is_some_and(|pointer| input.resample(&pointer, rng, tuning))
 }
 
 /// Gives query and body of an input all that is optional, null where it may be, and otherwise the least value: the first
