@@ -21,7 +21,11 @@ const CALL: Duration = Duration::from_millis(20);
 /// Services, each with one job.
 const SERVICES: usize = 8;
 
-/// Prints calls per second with 1, 2, 4 and 8 workers, over services that wait rather than compute.
+/// The least share of linear growth.
+const LINEAR: f64 = 0.9;
+
+/// Prints calls per second with 1, 2, 4 and 8 workers, over services that wait rather than compute; fails when they grow
+/// too little.
 #[expect(clippy::print_stdout, reason = "a bench prints its table")]
 pub(crate) fn scaling(binary: &Path, calls: u64, by_nats: bool) -> ExitCode {
     println!(
@@ -38,7 +42,7 @@ pub(crate) fn scaling(binary: &Path, calls: u64, by_nats: bool) -> ExitCode {
     println!("| --- | --- | --- | --- | --- |");
     // The program runs elsewhere.
     let binary = &binary.canonicalize().expect("a program");
-    let mut alone = None;
+    let (mut alone, mut is_linear) = (None, true);
     for workers in [1, 2, 4, 8] {
         let services: Vec<Waiting> = (0..SERVICES).map(|_| waiting(CALL)).collect();
         let folder = tempfile::tempdir().expect("a folder");
@@ -81,13 +85,19 @@ pub(crate) fn scaling(binary: &Path, calls: u64, by_nats: bool) -> ExitCode {
         assert!(matches!(status.code(), Some(0 | 1)), "{status}");
         let made: u64 = services.iter().map(Waiting::calls).sum();
         let rate = made as f64 / seconds;
-        let linear = *alone.get_or_insert(rate) * workers as f64;
+        let share = rate / (*alone.get_or_insert(rate) * workers as f64);
+        let verdict = if share < LINEAR { " MISSED" } else { "" };
+        is_linear &= share >= LINEAR;
         println!(
-            "| {workers} | {made} | {seconds:.1} | {rate:.0} | {:.0} % |",
-            100.0 * rate / linear
+            "| {workers} | {made} | {seconds:.1} | {rate:.0} | {:.0} %{verdict} |",
+            100.0 * share
         );
     }
-    ExitCode::SUCCESS
+    if is_linear {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// How many times as fast islands must be.
