@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use isobath_genes::{Gene, NodeRef, RuleViolation};
+use isobath_genes::{Gene, NodeRef, Reference, RuleViolation};
 use isobath_rows::set::{self, NewRow};
 
 use crate::action::Action;
@@ -209,16 +209,16 @@ impl Candidate {
         }
     }
 
-    /// The candidate with references to rows and to these steps only; others become the values that were sent in their place.
+    /// The candidate with references to rows and these ones only; others become the values that were sent in their place.
     #[must_use]
-    pub fn bound_to(&self, steps: impl Fn(u32) -> bool) -> Self {
+    pub fn bound_to(&self, is_kept: impl Fn(&Reference) -> bool) -> Self {
         let mut copy = self.clone();
         let is_row = |id: u32| self.rows.iter().any(|row| row.id == id);
         for step in &mut copy.steps {
             if let StepKind::Call { action, .. } = &mut step.kind {
                 action
                     .gene
-                    .unbind(|reference| is_row(reference.source) || steps(reference.source));
+                    .unbind(|reference| is_row(reference.source) || is_kept(reference));
             }
         }
         copy

@@ -1,6 +1,7 @@
 //! A call and its response, with what a driver observed.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -374,6 +375,23 @@ fn shortened(text: &str, most: usize) -> Cow<'_, str> {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
         None => Cow::Borrowed(text),
     }
+}
+
+/// The texts in an input that have more characters than this.
+pub(crate) fn texts_in(value: &Value, than: usize) -> BTreeSet<&str> {
+    let mut texts = BTreeSet::new();
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        match value {
+            Value::String(text) if text.chars().count() > than => {
+                texts.insert(text.as_str());
+            }
+            Value::Array(items) => left.extend(items),
+            Value::Object(members) => left.extend(members.values()),
+            _ => {}
+        }
+    }
+    texts
 }
 
 #[cfg(test)]

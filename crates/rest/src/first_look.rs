@@ -2,19 +2,22 @@
 //! service that is not reset.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use isobath_exec::http::Method;
 use isobath_genes::Gene;
 use serde_json::Value;
 
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, texts_in};
 use crate::openapi::Api;
 use crate::resource::plain_name;
 
 /// Responses that are kept at most, and how long each may be.
 const MAX_LOOKS: usize = 2_000;
 const MAX_BODY: usize = 100_000;
+/// Written texts that are remembered at most.
+const MAX_WRITTEN: usize = 500_000;
 
 /// A user and the body of the first response to them.
 type UserBody = (Option<usize>, Arc<Value>);
@@ -32,6 +35,8 @@ struct Looks {
     plain: BTreeMap<usize, Gene>,
     /// Whether a call that may write succeeded.
     is_written: bool,
+    /// Hashes of the texts that calls which may write were sent.
+    written: BTreeSet<u64>,
     /// Per operation, the texts and numbers that its response had before anything was written.
     texts: BTreeMap<usize, BTreeSet<String>>,
 }
@@ -46,6 +51,11 @@ impl FirstLooks {
         let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if exchange.request.method != Method::GET {
             looks.is_written = true;
+            for text in exchange.sent.iter().flat_map(|sent| texts_in(sent, 0)) {
+                if looks.written.len() < MAX_WRITTEN {
+                    looks.written.insert(hash(text));
+                }
+            }
         } else if looks.bodies.len() < MAX_LOOKS {
             if !looks.is_written {
                 looks.untouched.insert(exchange.request.url.clone());
@@ -66,6 +76,16 @@ impl FirstLooks {
     pub(crate) fn is_written(&self) -> bool {
         let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         looks.is_written
+    }
+
+    /// Whether a value is a text that some call wrote and that nobody saw before: it may be that of a resource which a
+    /// fresh service has, too, and others may have given it.
+    pub(crate) fn may_be_written(&self, value: &Value) -> bool {
+        let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        value.as_str().is_some_and(|text| {
+            let mut seen = looks.texts.values();
+            looks.written.contains(&hash(text)) && !seen.any(|texts| texts.contains(text))
+        })
     }
 
     /// Whether a value of something that was there before anything was written may have been another one then: it is
@@ -151,6 +171,13 @@ impl FirstLooks {
         let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         looks.plain.get(&exchange.operation?).cloned()
     }
+}
+
+/// Deterministic: the same for all runs.
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// How deep the lists of a response are looked for.

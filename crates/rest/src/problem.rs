@@ -672,7 +672,9 @@ fn remember_prefix(
         all.iter()
             .any(|exchange| exchange.step == id && exchange.succeeded())
     };
-    let slice = candidate.bound_to(succeeded).slice(at);
+    let slice = candidate
+        .bound_to(|reference| succeeded(reference.source))
+        .slice(at);
     if successful_prefixes.len() == MAX_PREFIXES
         && successful_prefixes
             .last()

@@ -2,7 +2,8 @@
 //!
 //! It begins with one board, `default`. Lists and counts grow with every call that creates something. Teams are numbered,
 //! and a view names its team in the query; the list of teams has a list of roles beside it, with numbers of their own. A
-//! POST to a shelf finds the one of that name, or creates it, and puts something on it. A board says whether it was used, and a text which ones there are. Each start
+//! POST to a shelf finds the one of that name, or creates it, puts something on it, and tells who owns all shelves, which
+//! anybody may change; they cannot be counted when there are many. A board says whether it was used, and a text which ones there are. Each start
 //! walks a set of texts in another order, as processes do.
 
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ use std::sync::{Arc, Mutex};
 
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use axum::routing::{get, post};
+use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
@@ -20,8 +21,17 @@ use crate::running::{Running, serve};
 /// The notes of each board, by title.
 type Shared = Arc<Mutex<BTreeMap<String, BTreeMap<String, Value>>>>;
 
-/// What is on each shelf.
-type Shelves = Arc<Mutex<BTreeMap<String, Vec<String>>>>;
+/// What is on each shelf, and who owns them.
+#[derive(Default)]
+struct Shelving {
+    shelves: BTreeMap<String, Vec<String>>,
+    owner: String,
+}
+
+type Shelves = Arc<Mutex<Shelving>>;
+
+/// Shelves that can be counted.
+const COUNTABLE: usize = 12;
 
 /// How often the service was started.
 static STARTS: AtomicUsize = AtomicUsize::new(0);
@@ -48,6 +58,7 @@ pub fn lasting() -> Running {
     let team = json!({ "type": "object", "properties": { "id": { "type": "integer" } } });
     let shelf = json!({ "type": "object", "required": ["shelfId", "item"],
         "properties": { "shelfId": text(), "item": text() } });
+    let owner = json!({ "type": "object", "required": ["name"], "properties": { "name": text() } });
     let of_team = json!({ "name": "team", "in": "query", "required": true,
         "schema": { "type": "integer", "minimum": 1, "maximum": 20 } });
     let of_note = || json!([path("board"), path("title")]);
@@ -66,6 +77,8 @@ pub fn lasting() -> Running {
             "get": { "parameters": of_note(), "responses": known(&["200", "404"]) },
             "delete": { "parameters": of_note(), "responses": known(&["200", "404"]) } },
         "/shelves": { "post": { "requestBody": body(shelf), "responses": known(&["200", "400"]) } },
+        "/shelves/count": { "post": { "responses": known(&["200"]) } },
+        "/owner": { "put": { "requestBody": body(owner), "responses": known(&["200", "400"]) } },
         "/shelves/{shelfId}": { "get": { "parameters": [path("shelfId")], "responses": known(&["200", "404"]) } },
         "/teams": { "get": { "responses": known(&["200"]) }, "post": { "responses": { "201": { "description": "",
             "content": { "application/json": { "schema": team } } } } } },
@@ -124,7 +137,9 @@ pub fn lasting() -> Running {
         .route("/boards/{board}/notes/{title}", get(note_of).delete(delete))
         .with_state(state)
         .route("/shelves", post(put_on_shelf))
+        .route("/shelves/count", post(count_shelves))
         .route("/shelves/{shelf}", get(shelf_of))
+        .route("/owner", put(set_owner))
         .with_state(Shelves::default())
         .route("/teams", get(teams_of).post(add_team))
         .route("/teams/{id}", get(team_of))
@@ -145,17 +160,33 @@ async fn put_on_shelf(State(shelves): State<Shelves>, Json(body): Json<Value>) -
     let (Some(shelf), Some(item)) = (text("shelfId"), text("item")) else {
         return refused(StatusCode::BAD_REQUEST);
     };
-    let mut shelves = shelves.lock().expect("no request panics");
-    let items = shelves.entry(shelf.to_owned()).or_default();
+    let mut shelving = shelves.lock().expect("no request panics");
+    let items = shelving.shelves.entry(shelf.to_owned()).or_default();
     if !items.iter().any(|known| known == item) {
         items.push(item.to_owned());
     }
-    done(StatusCode::OK, json!({ "shelfId": shelf }))
+    let owner = json!({ "name": shelving.owner });
+    done(StatusCode::OK, json!({ "shelfId": shelf, "owner": owner }))
+}
+
+async fn count_shelves(State(shelves): State<Shelves>) -> Answer {
+    match shelves.lock().expect("no request panics").shelves.len() {
+        n @ ..COUNTABLE => done(StatusCode::OK, json!({ "n": n })),
+        _ => refused(StatusCode::INTERNAL_SERVER_ERROR),
+    }
+}
+
+async fn set_owner(State(shelves): State<Shelves>, Json(body): Json<Value>) -> Answer {
+    let Some(name) = body.get("name").and_then(Value::as_str) else {
+        return refused(StatusCode::BAD_REQUEST);
+    };
+    name.clone_into(&mut shelves.lock().expect("no request panics").owner);
+    done(StatusCode::OK, json!({ "name": name }))
 }
 
 async fn shelf_of(State(shelves): State<Shelves>, Path(shelf): Path<String>) -> Answer {
-    let shelves = shelves.lock().expect("no request panics");
-    match shelves.get(&shelf) {
+    let shelving = shelves.lock().expect("no request panics");
+    match shelving.shelves.get(&shelf) {
         Some(items) => {
             let shown = json!({ "shelfId": shelf, "first": items.first(), "items": items });
             done(StatusCode::OK, shown)

@@ -11,7 +11,7 @@ use super::finish::Finish;
 use super::readable::statuses;
 use crate::candidate::{Candidate, StepKind};
 use crate::db_oracle::violated;
-use crate::exchange::{Exchange, Origin, is_about_own};
+use crate::exchange::{Exchange, Origin, is_about_own, texts_in};
 use crate::first_look::is_of_one_list;
 use crate::problem::stable_pointer;
 
@@ -184,31 +184,34 @@ impl Finish<'_> {
             || again.iter().any(|one| is_found(one) && was_missing(one))
     }
 
-    /// Whether a test shows a GET that fails for whatever it is asked, and did not when it was first called: what
+    /// Whether a test shows a call that fails for whatever it is asked, and did not when it first succeeded: what
     /// earlier calls left behind is the reason, and the test does not make it.
     pub(super) fn fails_by_now(&mut self, exchanges: &[Exchange]) -> bool {
         let service = Arc::clone(self.caller.service());
         let writes =
             |exchange: &Exchange| exchange.request.method != Method::GET && exchange.succeeded();
-        if service.is_reset() || exchanges.iter().any(writes) {
+        if service.is_reset() {
             return false;
         }
-        let failed = exchanges
-            .iter()
-            .filter(|exchange| exchange.status().is_some_and(|status| status >= 500));
+        // What the test wrote before may be the reason.
+        let unwritten = exchanges.iter().take_while(|exchange| !writes(exchange));
+        let failed =
+            unwritten.filter(|exchange| exchange.status().is_some_and(|status| status >= 500));
         for exchange in failed {
-            let plain = service.first_looks.first_input(exchange);
-            if let (Some(plain), Some(operation)) = (plain, exchange.operation) {
-                let step = StepKind::call(operation, plain);
-                let mut candidate = Candidate::default();
-                candidate.push(step, exchange.user);
-                let again = self.run(&candidate).unwrap_or_default();
-                if again
-                    .iter()
-                    .any(|again| again.status() == exchange.status())
-                {
-                    return true;
+            let Some(operation) = exchange.operation else {
+                continue;
+            };
+            let plain = match service.first_looks.first_input(exchange) {
+                Some(plain) => {
+                    let mut candidate = Candidate::default();
+                    candidate.push(StepKind::call(operation, plain), exchange.user);
+                    Some(candidate)
                 }
+                None => self.problem.successful_prefixes[operation].first().cloned(),
+            };
+            let again = plain.and_then(|plain| self.run(&plain)).unwrap_or_default();
+            if again.last().map(Exchange::status) == Some(exchange.status()) {
+                return true;
             }
         }
         false
@@ -259,7 +262,11 @@ impl Finish<'_> {
             }
             // A call that answers with a list of what it was sent.
             let value = source.value(&reference.place);
-            let sent = source.sent.as_ref().map(texts_in).unwrap_or_default();
+            let sent = source
+                .sent
+                .as_ref()
+                .map(|sent| texts_in(sent, 1))
+                .unwrap_or_default();
             !value.is_some_and(|value| value.as_str().is_some_and(|text| sent.contains(text)))
         })
     }
@@ -307,11 +314,13 @@ fn unknown_text(text: &str) -> String {
     unlikely.get(from..).unwrap_or(&unlikely).to_owned()
 }
 
-/// The candidate, in which what a call that failed was to give is named by the test itself.
+/// The candidate, in which what a response was to give and did not is named by the test itself.
 fn with_own_names(candidate: &Candidate, exchanges: &[Exchange]) -> Candidate {
-    candidate.bound_to(|id| {
+    candidate.bound_to(|reference| {
         let mut all = exchanges.iter();
-        all.any(|exchange| exchange.step == id && exchange.succeeded())
+        let source = all.find(|exchange| exchange.step == reference.source);
+        let source = source.filter(|source| source.succeeded());
+        source.is_some_and(|source| source.value(&reference.place).is_some())
     })
 }
 
@@ -350,10 +359,14 @@ fn has_foreign_conflict(exchanges: &[Exchange]) -> bool {
     let refused = exchanges[at]
         .sent
         .as_ref()
-        .map(texts_in)
+        .map(|sent| texts_in(sent, 1))
         .unwrap_or_default();
     let makes_it = |exchange: &Exchange| {
-        let sent = exchange.sent.as_ref().map(texts_in).unwrap_or_default();
+        let sent = exchange
+            .sent
+            .as_ref()
+            .map(|sent| texts_in(sent, 1))
+            .unwrap_or_default();
         exchange.succeeded()
             && exchange.request.method != Method::GET
             && (exchange.sent == exchanges[at].sent || !sent.is_disjoint(&refused))
@@ -361,26 +374,9 @@ fn has_foreign_conflict(exchanges: &[Exchange]) -> bool {
     !exchanges[..at].iter().any(makes_it)
 }
 
-/// The texts in an input that are long enough to mean something.
-fn texts_in(value: &serde_json::Value) -> BTreeSet<&str> {
-    let mut texts = BTreeSet::new();
-    let mut left = vec![value];
-    while let Some(value) = left.pop() {
-        match value {
-            serde_json::Value::String(text) if text.chars().count() > 1 => {
-                texts.insert(text.as_str());
-            }
-            serde_json::Value::Array(items) => left.extend(items),
-            serde_json::Value::Object(members) => left.extend(members.values()),
-            _ => {}
-        }
-    }
-    texts
-}
-
 /// The texts of a value, and the numbers that are identifiers.
 fn names_in(value: &serde_json::Value) -> BTreeSet<String> {
-    let mut names: BTreeSet<String> = texts_in(value).into_iter().map(str::to_owned).collect();
+    let mut names: BTreeSet<String> = texts_in(value, 1).into_iter().map(str::to_owned).collect();
     let mut left = vec![value];
     while let Some(value) = left.pop() {
         match value {

@@ -37,7 +37,9 @@ impl Finish<'_> {
             let mut all = exchanges.iter();
             all.any(|exchange| exchange.step == id && exchange.succeeded())
         };
-        let candidate = minimal.candidate.bound_to(succeeded);
+        let candidate = minimal
+            .candidate
+            .bound_to(|reference| succeeded(reference.source));
         let independent_parts = candidate.independent_parts();
         if independent_parts.len() < 2 {
             return None;

@@ -17,7 +17,7 @@ use isobath_emit::http::{
 };
 use isobath_emit::writer::name::snake_case;
 use isobath_exec::http::Method;
-use isobath_genes::{Reference, push_segment};
+use isobath_genes::{Gene, Reference, push_segment};
 use serde_json::Value;
 
 use self::body::Placeholders;
@@ -741,6 +741,7 @@ impl TestBuilder<'_> {
             let mut changes_anyway = differences(a, b);
             let origin: Vec<&str> = self.service.base.splitn(4, '/').take(3).collect();
             let origin = origin.join("/");
+            let looks = &self.service.first_looks;
             let is_restless = |value: &Value| {
                 value.as_str().is_some_and(|text| exchange.is_secret(text))
                     // Another service has another address.
@@ -748,8 +749,11 @@ impl TestBuilder<'_> {
                     || (response.status >= 400 && is_message(value))
                     || (is_moment(value, self.now) && !self.was_sent(value))
                     // A fresh start makes another one.
+                    || (!self.service.is_reset() && self.is_captured(value))
                     || (!self.service.is_reset()
-                        && (is_random_id(value) || is_list_of_texts(value))
+                        && (is_random_id(value)
+                            || is_list_of_texts(value)
+                            || looks.may_be_written(value))
                         && !self.was_sent(value))
             };
             places_of(a, &is_restless, &mut String::new(), &mut changes_anyway);
@@ -758,7 +762,6 @@ impl TestBuilder<'_> {
             }
             if self.is_shared(step, exchange) {
                 shared_places(a, &mut String::new(), &mut changes_anyway);
-                let looks = &self.service.first_looks;
                 for first in looks.of(exchange) {
                     changes_anyway.extend(differences(&first, a));
                 }
@@ -808,6 +811,21 @@ impl TestBuilder<'_> {
                 text.is_some_and(|text| self.service.first_looks.had(self.api, path, &text));
         });
         exchange.request.method == Method::GET && (is_listed || is_named)
+    }
+
+    /// Whether a value is a text that a response of the test brought and a later call sent.
+    fn is_captured(&self, value: &Value) -> bool {
+        let steps = self.test.candidate.steps.iter();
+        let mut references = steps.filter_map(Step::input).flat_map(Gene::references);
+        value.is_string()
+            && references.any(|(_, reference)| {
+                let mut sources = self.test.exchanges.iter();
+                let source = sources.find(|source| source.step == reference.source);
+                source
+                    .and_then(|source| source.value(&reference.place))
+                    .as_ref()
+                    == Some(value)
+            })
     }
 
     /// Whether a value came from the test itself.
