@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use isobath_emit::http::writer::TestResult;
 use isobath_emit::http::{ExpectedOutcome, HttpStep, HttpSuite};
 use isobath_rest::auth::{self, Format};
+use isobath_rest::fault::FaultKind;
 use isobath_rest::probe::ProbeConfig;
 use marina::Faults;
 
@@ -141,7 +142,13 @@ fn suites_of_a_service_that_is_never_reset_pass_on_a_fresh_one_again_and_again()
             seed,
             probes: ProbeConfig::default(),
         };
-        let (_, mut suite) = support::search_and_write(&plan, "lasting");
+        let (outcome, mut suite) = support::search_and_write(&plan, "lasting");
+        // What is emptied is not there any more, though its list is.
+        let kinds = outcome.faults.iter().map(|(fault, _)| fault.kind);
+        let accused: Vec<FaultKind> = kinds
+            .filter(|kind| *kind == FaultKind::DeleteWithoutEffect)
+            .collect();
+        assert_eq!(accused, [], "seed {seed}");
         drop(searched);
         let creates = |path: &str| {
             let mut tests = suite.tests.iter();

@@ -72,7 +72,8 @@ pub fn lasting() -> Running {
         "/boards/{board}/notes": {
             "get": { "parameters": [path("board")], "responses": known(&["200", "404"]) },
             "post": { "parameters": [path("board")], "requestBody": body(note),
-                "responses": known(&["201", "400", "404", "409"]) } },
+                "responses": known(&["201", "400", "404", "409"]) },
+            "delete": { "parameters": [path("board")], "responses": known(&["200", "404"]) } },
         "/boards/{board}/notes/{title}": {
             "get": { "parameters": of_note(), "responses": known(&["200", "404"]) },
             "delete": { "parameters": of_note(), "responses": known(&["200", "404"]) } },
@@ -133,7 +134,10 @@ pub fn lasting() -> Running {
         .route("/boards", get(boards_of).post(add_board))
         .route("/boards/{board}", get(board_of))
         .route("/names", get(names))
-        .route("/boards/{board}/notes", get(notes_of).post(add_note))
+        .route(
+            "/boards/{board}/notes",
+            get(notes_of).post(add_note).delete(delete_notes),
+        )
         .route("/boards/{board}/notes/{title}", get(note_of).delete(delete))
         .with_state(state)
         .route("/shelves", post(put_on_shelf))
@@ -264,6 +268,15 @@ async fn add_note(
     let note = json!({ "title": title, "text": text });
     notes.insert(title.to_owned(), note.clone());
     done(StatusCode::CREATED, note)
+}
+
+async fn delete_notes(State(state): State<Shared>, Path(board): Path<String>) -> Answer {
+    let mut boards = state.lock().expect("no request panics");
+    let Some(notes) = boards.get_mut(&board) else {
+        return refused(StatusCode::NOT_FOUND);
+    };
+    notes.clear();
+    done(StatusCode::OK, json!({}))
 }
 
 async fn note_of(

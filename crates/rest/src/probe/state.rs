@@ -11,7 +11,6 @@ use crate::candidate::{Candidate, Step, StepKind};
 use crate::compare::{differences, is_bookkeeping, is_within};
 use crate::exchange::Exchange;
 use crate::fault::FaultKind;
-use crate::openapi::ParameterLocation;
 use crate::redact;
 use crate::resource::Dependency;
 use crate::sample::{copy_path, splice};
@@ -259,11 +258,15 @@ impl Prober<'_> {
         let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
             return;
         };
-        // What has no identifier, such as the cart of a user, may be emptied by DELETE and made anew by GET.
-        let is_identified = {
-            let mut parameters = self.api.operations[base.operation].parameters.iter();
-            parameters.any(|parameter| parameter.location == ParameterLocation::Path)
-        };
+        // What has no identifier of its own, such as the cart of a user or the rules of a group, may be emptied by DELETE
+        // and made anew by GET.
+        let path = self.api.operations[base.operation]
+            .path
+            .trim_end_matches('/');
+        let is_identified = path
+            .rsplit('/')
+            .next()
+            .is_some_and(|last| last.contains('{'));
         if !is_identified || !self.checks(FaultKind::DeleteWithoutEffect) {
             return;
         }
