@@ -23,7 +23,7 @@ const SHOWN: usize = 3;
 /// Characters of a finding that the summary shows; the report has the rest.
 const SENTENCE: usize = 200;
 
-/// Test the bundled example service white-box for 30 seconds, or show another job.
+/// Test the bundled example service white-box for 20 seconds, or show another job.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
     /// Show the query job on bundled queries instead; takes a second.
@@ -35,7 +35,7 @@ pub(crate) struct DemoArgs {
     schema: bool,
 
     /// Budget of the search, as for `isobath rest`.
-    #[arg(long, default_value = "30s", value_name = "TIME|CALLS")]
+    #[arg(long, default_value = "20s", value_name = "TIME|CALLS")]
     budget: String,
 
     /// Random seed.
