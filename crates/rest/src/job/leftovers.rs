@@ -14,6 +14,7 @@ use crate::db_oracle::violated;
 use crate::exchange::{Exchange, Origin, is_about_own, texts_in};
 use crate::first_look::is_of_one_list;
 use crate::problem::stable_pointer;
+use crate::unique::with_new_names;
 
 /// A number that identifies nothing, and so do those below it.
 const UNKNOWN_ID: i64 = 1_987_654_321;
@@ -201,20 +202,38 @@ impl Finish<'_> {
             let Some(operation) = exchange.operation else {
                 continue;
             };
-            let plain = match service.first_looks.first_input(exchange) {
+            let first = service.first_looks.first_input(exchange);
+            let is_first = first.is_some();
+            let plain = match first {
                 Some(plain) => {
                     let mut candidate = Candidate::default();
                     candidate.push(StepKind::call(operation, plain), exchange.user);
                     Some(candidate)
                 }
-                None => self.problem.successful_prefixes[operation].first().cloned(),
+                None => self.repeatable(operation),
             };
             let again = plain.and_then(|plain| self.run(&plain)).unwrap_or_default();
-            if again.last().map(Exchange::status) == Some(exchange.status()) {
+            let fails_alike = |again: &Exchange| {
+                again.status() == exchange.status() && (is_first || again.body == exchange.body)
+            };
+            if again.last().is_some_and(fails_alike) {
                 return true;
             }
         }
         false
+    }
+
+    /// What an operation that creates nothing succeeded with, under other names: what is there already is not in its way.
+    fn repeatable(&self, operation: usize) -> Option<Candidate> {
+        let is_creator = self.statuses()[operation].contains_key(&201);
+        let prefix = self.problem.successful_prefixes[operation].first();
+        let prefix = prefix.filter(|_| !is_creator)?;
+        let called = prefix.steps.iter();
+        let called: Vec<(u32, usize)> = called
+            .filter_map(|step| Some((step.id, step.operation()?)))
+            .collect();
+        let renamed = with_new_names(prefix, &called, self.calls);
+        Some(renamed.unwrap_or_else(|| prefix.clone()))
     }
 
     /// Whether a candidate needs what earlier calls left behind: something that it is in conflict with, or an item of a
