@@ -44,6 +44,15 @@ struct Looks {
 impl FirstLooks {
     /// Keeps a response, if it is the first one.
     pub(crate) fn note(&self, exchange: &Exchange) {
+        // What is refused may be written all the same.
+        if exchange.request.method != Method::GET {
+            let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            for text in exchange.sent.iter().flat_map(|sent| texts_in(sent, 0)) {
+                if looks.written.len() < MAX_WRITTEN {
+                    looks.written.insert(hash(text));
+                }
+            }
+        }
         let response = exchange.response().filter(|_| exchange.succeeded());
         let Some(response) = response.filter(|response| response.body.len() <= MAX_BODY) else {
             return;
@@ -51,11 +60,6 @@ impl FirstLooks {
         let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if exchange.request.method != Method::GET {
             looks.is_written = true;
-            for text in exchange.sent.iter().flat_map(|sent| texts_in(sent, 0)) {
-                if looks.written.len() < MAX_WRITTEN {
-                    looks.written.insert(hash(text));
-                }
-            }
         } else if looks.bodies.len() < MAX_LOOKS {
             if !looks.is_written {
                 looks.untouched.insert(exchange.request.url.clone());
