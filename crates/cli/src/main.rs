@@ -49,7 +49,7 @@ struct Cli {
 /// Commands.
 #[derive(Debug, Subcommand)]
 enum Job {
-    /// Test the bundled example service white-box for 30 seconds, or show another job.
+    /// Test the bundled example service white-box for 20 seconds, or show another job.
     Demo(demo::DemoArgs),
     /// Write isobath.toml and a CI file for a repository.
     Init(init::InitArgs),
