@@ -1,5 +1,7 @@
 //! The `isobath` command: flags to jobs, results to the terminal, outcomes to exit codes.
 
+#![warn(clippy::too_many_lines)]
+
 mod campaign;
 mod config;
 mod demo;

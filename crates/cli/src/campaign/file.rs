@@ -80,6 +80,36 @@ struct JobToml {
     schema: Option<Table>,
 }
 
+impl JobToml {
+    /// The kind of the job, with its settings.
+    fn settings(&self) -> Result<(&'static str, &Table), String> {
+        let tables = [&self.rest, &self.query, &self.schema];
+        let mut given = JOBS.iter().zip(tables).filter_map(|(kind, table)| {
+            let table = table.as_ref()?;
+            Some((*kind, table))
+        });
+        match (given.next(), given.next()) {
+            (Some(one), None) => Ok(one),
+            _ => Err("expected one table: [job.rest], [job.query] or [job.schema]".to_owned()),
+        }
+    }
+
+    /// Its working directory. Refuses paths that workers cannot have.
+    fn directory(&self) -> Result<PathBuf, String> {
+        if let Some(outside) = self.files.iter().find(|path| !is_below(path)) {
+            return Err(format!(
+                "`{}` in `files` is outside of the folder of the campaign",
+                outside.display()
+            ));
+        }
+        let directory = self.directory.clone().unwrap_or_default();
+        if is_below(&directory) || directory.is_absolute() {
+            return Ok(directory);
+        }
+        Err("`directory` must be absolute, or below the folder of the campaign".to_owned())
+    }
+}
+
 impl Campaign {
     /// Reads a file.
     ///
@@ -146,14 +176,7 @@ impl Campaign {
         for label in &job.labels {
             check_name("label", label)?;
         }
-        let tables = [&job.rest, &job.query, &job.schema];
-        let mut given = JOBS.iter().zip(tables).filter_map(|(kind, table)| {
-            let table = table.as_ref()?;
-            Some((*kind, table))
-        });
-        let (Some((kind, table)), None) = (given.next(), given.next()) else {
-            return Err("expected one table: [job.rest], [job.query] or [job.schema]".to_owned());
-        };
+        let (kind, table) = job.settings()?;
         let defaults = match kind {
             "rest" => &toml.rest,
             "query" => &toml.query,
@@ -174,18 +197,7 @@ impl Campaign {
                 return Err(format!("`{output}` is set by the campaign; remove it"));
             }
         }
-        if let Some(outside) = job.files.iter().find(|path| !is_below(path)) {
-            return Err(format!(
-                "`{}` in `files` is outside of the folder of the campaign",
-                outside.display()
-            ));
-        }
-        let directory = job.directory.clone().unwrap_or_default();
-        if !is_below(&directory) && !directory.is_absolute() {
-            return Err(
-                "`directory` must be absolute, or below the folder of the campaign".to_owned(),
-            );
-        }
+        let directory = job.directory()?;
         self.inputs.extend(job.files.iter().cloned());
         // Of a service, only files are sent; what it is built from is large, and is listed in `files`.
         let is_sent = |path: &PathBuf| kind != "rest" || self.root.join(path).is_file();
@@ -219,25 +231,7 @@ impl Campaign {
             if !(2..=MAX_ISLANDS).contains(&islands) {
                 return Err(format!("`islands` must be 2 to {MAX_ISLANDS}"));
             }
-            let first = settings.number("seed").unwrap_or(1);
-            let members: Vec<String> = (1..=islands)
-                .map(|number| format!("{}-{number}", job.name))
-                .collect();
-            let of_group = |mut planned: PlannedJob, is_merge| {
-                let members = members.clone();
-                planned.text.island = Some(Island { members, is_merge });
-                planned
-            };
-            let mut jobs = Vec::new();
-            for (seed, name) in (first..).zip(&members) {
-                let mut settings = settings.clone();
-                settings.set("seed", seed);
-                jobs.push(of_group(planned(name.clone(), settings), false));
-            }
-            let mut merge = of_group(planned(job.name.clone(), settings), true);
-            merge.after.clone_from(&members);
-            jobs.push(merge);
-            return Ok(jobs);
+            return Ok(island_jobs(job, islands, settings, planned));
         }
         if job.seeds.is_empty() {
             return Ok(vec![planned(job.name.clone(), settings)]);
@@ -309,6 +303,34 @@ impl Campaign {
         }
         Ok(())
     }
+}
+
+/// One search as several jobs with different seeds, and the job that merges what they found.
+fn island_jobs(
+    job: &JobToml,
+    islands: u16,
+    settings: JobSettings,
+    planned: impl Fn(String, JobSettings) -> PlannedJob,
+) -> Vec<PlannedJob> {
+    let first = settings.number("seed").unwrap_or(1);
+    let members: Vec<String> = (1..=islands)
+        .map(|number| format!("{}-{number}", job.name))
+        .collect();
+    let of_group = |mut planned: PlannedJob, is_merge| {
+        let members = members.clone();
+        planned.text.island = Some(Island { members, is_merge });
+        planned
+    };
+    let mut jobs = Vec::new();
+    for (seed, name) in (first..).zip(&members) {
+        let mut settings = settings.clone();
+        settings.set("seed", seed);
+        jobs.push(of_group(planned(name.clone(), settings), false));
+    }
+    let mut merge = of_group(planned(job.name.clone(), settings), true);
+    merge.after.clone_from(&members);
+    jobs.push(merge);
+    jobs
 }
 
 /// A text without its variables.

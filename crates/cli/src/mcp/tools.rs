@@ -313,11 +313,23 @@ fn read<T: for<'de> Deserialize<'de>>(arguments: Json) -> Result<T, String> {
     serde_json::from_value(arguments).map_err(|error| format!("wrong arguments: {error}"))
 }
 
+fn text(description: &str) -> Json {
+    json!({ "type": "string", "description": description })
+}
+
+fn list(description: &str) -> Json {
+    json!({ "type": "array", "items": { "type": "string" }, "description": description })
+}
+
+fn whole(minimum: u64, maximum: u64, description: &str) -> Json {
+    json!({ "type": "integer", "minimum": minimum, "maximum": maximum, "description": description })
+}
+
+fn object(properties: Json, required: &[&str]) -> Json {
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}
+
 fn descriptions() -> Vec<Tool> {
-    let text = |description: &str| json!({ "type": "string", "description": description });
-    let list = |description: &str| json!({ "type": "array", "items": { "type": "string" }, "description": description });
-    let whole = |minimum: u64, maximum: u64, description: &str| json!({ "type": "integer", "minimum": minimum, "maximum": maximum, "description": description });
-    let object = |properties: Json, required: &[&str]| json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false });
     let run = text(
         "Output directory of the run, or a directory above several [default: the newest run below isobath-out]",
     );

@@ -83,17 +83,8 @@ fn all(options: &QueryOptions, terminal: &Terminal) -> Result<Exit, QueryRunErro
     let mut engines = Engines::new(&options.test_db);
     let stored = confirm::fixture_schema(&loaded.schema, !options.ignore_constraints);
     if let Some(engine) = engine {
-        let refused = confirm::prepare(&stored, engines.database(engine)?)?;
-        for (sql, why) in &refused {
-            terminal.complain(&format!("error: {engine} rejects `{sql}`: {why}"));
-            exit = exit.max(Exit::Usage);
-        }
-        if !refused.is_empty() {
-            cover.missing = confirm::missing_tables(&stored, engines.database(engine)?)?;
-        }
-        if let Some(clock) = print::clock(&stored, engine.dialect()) {
-            engines.database(engine)?.execute_required(&clock)?;
-        }
+        let created = create_tables(&stored, engine, &mut cover, &mut engines, terminal)?;
+        exit = exit.max(created);
     }
     let setting = print::PrintContext {
         schema: &stored,
@@ -147,6 +138,29 @@ fn all(options: &QueryOptions, terminal: &Terminal) -> Result<Exit, QueryRunErro
         Some(error) => Err(error),
         None => Ok(exit),
     }
+}
+
+/// Creates the tables on the engine, and notes which of them it refuses.
+fn create_tables(
+    stored: &Schema,
+    engine: Engine,
+    cover: &mut QueryCoverage<'_>,
+    engines: &mut Engines,
+    terminal: &Terminal,
+) -> Result<Exit, QueryRunError> {
+    let mut exit = Exit::Clean;
+    let refused = confirm::prepare(stored, engines.database(engine)?)?;
+    for (sql, why) in &refused {
+        terminal.complain(&format!("error: {engine} rejects `{sql}`: {why}"));
+        exit = Exit::Usage;
+    }
+    if !refused.is_empty() {
+        cover.missing = confirm::missing_tables(stored, engines.database(engine)?)?;
+    }
+    if let Some(clock) = print::clock(stored, engine.dialect()) {
+        engines.database(engine)?.execute_required(&clock)?;
+    }
+    Ok(exit)
 }
 
 /// Reads the schema.

@@ -5,13 +5,12 @@ use isobath_exec::http::{Method, Request};
 use isobath_rest::caller::ResetCall;
 use isobath_rest::openapi::Api;
 
-use super::args::RestArgs;
 use super::run::SetupError;
 
 /// Base URL: from the flag, else from the document, relative to its location.
-pub(super) fn base(args: &RestArgs, api: &Api, location: &str) -> Result<String, SetupError> {
+pub(super) fn base(url: Option<&str>, api: &Api, location: &str) -> Result<String, SetupError> {
     let served = api.servers.first().map_or("", |server| server.url.as_str());
-    joined(args.url.as_deref(), served, location)
+    joined(url, served, location)
 }
 
 fn joined(url: Option<&str>, served: &str, location: &str) -> Result<String, SetupError> {

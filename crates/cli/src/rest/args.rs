@@ -10,7 +10,6 @@ use isobath_search::AlgorithmKind;
 
 use super::baseline::BaselineArgs;
 use super::database::DatabaseArgs;
-use super::instrumentation::ROW_PORT_VARIABLE;
 use super::jvm::JvmArgs;
 use super::mock::MockArgs;
 use super::python::PythonArgs;
@@ -168,10 +167,6 @@ pub(crate) struct RestArgs {
     #[arg(long, help_heading = "Output")]
     pub no_color: bool,
 
-    /// Start command for suites, if it differs from `start`.
-    #[arg(skip)]
-    pub suite_start: Option<String>,
-
     /// Resume the interrupted run in the output directory.
     #[arg(skip)]
     pub resume: bool,
@@ -188,25 +183,9 @@ pub(crate) struct RestArgs {
     #[arg(long, hide = true, requires = "exchange")]
     pub merge: bool,
 
-    /// Start command for suites that insert rows into an in-memory database of the service.
-    #[arg(skip)]
-    pub suite_start_with_rows: Option<String>,
-
-    /// Start command of the service without its driver, for the verification of suites.
-    #[arg(skip)]
-    pub plain_start: Option<String>,
-
     /// Leave the summary of a finished run to the caller.
     #[arg(skip)]
     pub brief: bool,
-
-    /// Environment variables for the service.
-    #[arg(skip)]
-    pub variables: Vec<(String, String)>,
-
-    /// Settings that redirect the service to each mock server.
-    #[arg(skip)]
-    pub outside_settings: Vec<Vec<String>>,
 
     /// Which operations are tested.
     #[command(flatten)]
@@ -235,22 +214,6 @@ pub(crate) struct RestArgs {
     /// White-box testing of Python services.
     #[command(flatten)]
     pub python: PythonArgs,
-}
-
-/// Command and environment variables of a service without its driver.
-pub(super) type PlainService = (String, Vec<(String, String)>);
-
-impl RestArgs {
-    /// The service without its driver; `with_rows` keeps what inserts rows into its in-memory database.
-    pub(super) fn plain_service(&self, with_rows: bool) -> Option<PlainService> {
-        let command = self.plain_start.clone()?;
-        let is_for_rows = |name: &str| name == ROW_PORT_VARIABLE || name == "PYTHONPATH";
-        let is_of_driver = |name: &str| name.starts_with("ISOBATH_") || name.starts_with("PYTHON");
-        let variables = self.variables.iter();
-        let kept =
-            variables.filter(|(name, _)| !is_of_driver(name) || with_rows && is_for_rows(name));
-        Some((command, kept.cloned().collect()))
-    }
 }
 
 pub(super) fn fault_kind(code: &str) -> Result<FaultKind, String> {

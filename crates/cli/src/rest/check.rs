@@ -82,16 +82,7 @@ impl SuiteVerifier<'_> {
                 }
                 Ok(seen) => results = seen,
             }
-            // A test that the runner says nothing about did not pass.
-            for test in &written.tests {
-                let unheard = || (false, "the test runner did not report it".to_owned());
-                results.entry(test.id.clone()).or_insert_with(unheard);
-            }
-            let failed: Vec<String> = results
-                .iter()
-                .filter(|(_, (passed, _))| !passed)
-                .map(|(id, _)| id.clone())
-                .collect();
+            let failed = failed_tests(&written, &mut results);
             let has_time = (self.has_time)(started.elapsed());
             if failed.is_empty() {
                 passes += 1;
@@ -290,6 +281,19 @@ fn first_line(message: &str) -> String {
     let line = message.lines().map(str::trim).find(|line| !line.is_empty());
     let line: String = line.unwrap_or("no message").chars().take(300).collect();
     format!("failed during verification: {line}")
+}
+
+/// The ids of the tests that failed. A test that the runner says nothing about did not pass.
+fn failed_tests(
+    written: &WrittenSuite,
+    results: &mut BTreeMap<String, (bool, String)>,
+) -> Vec<String> {
+    for test in &written.tests {
+        let unheard = || (false, "the test runner did not report it".to_owned());
+        results.entry(test.id.clone()).or_insert_with(unheard);
+    }
+    let failed = results.iter().filter(|(_, (passed, _))| !passed);
+    failed.map(|(id, _)| id.clone()).collect()
 }
 
 /// The last output of a tool, in one line.

@@ -12,6 +12,7 @@ use isobath_rest::seeding::{self, LiveDatabase};
 
 use super::args::RestArgs;
 use super::instrumentation::InMemoryRows;
+use super::launch::LaunchPlan;
 use super::run::SetupError;
 use crate::terminal::{Terminal, Tone};
 
@@ -55,10 +56,15 @@ pub(crate) struct DatabaseArgs {
 }
 
 impl DatabaseArgs {
-    /// The test database, if one was named and we may use it.
+    /// The test database that the user named, if we may use it.
     pub(super) fn test_database(&self) -> Result<Option<Address>, SetupError> {
+        self.checked(self.db.as_deref())
+    }
+
+    /// The address of a test database, if we may use it.
+    pub(super) fn checked(&self, url: Option<&str>) -> Result<Option<Address>, SetupError> {
         // Parsed here and not by the parser of flags, whose message would show the password.
-        let Some(text) = &self.db else {
+        let Some(text) = url else {
             return Ok(None);
         };
         let address =
@@ -71,16 +77,21 @@ impl DatabaseArgs {
         Ok(Some(address))
     }
 
-    /// The test database with the rows it has now, which are those that are put back. `sees` says whether the statements
-    /// of the service are seen.
+    /// The test database of an instance with the rows it has now, which are those that are put back. `sees` says whether the
+    /// statements of the service are seen.
     ///
     /// To be asked for when the service is up and its users are logged in: what both left in the database belongs to
     /// the snapshot.
-    pub(super) fn data(&self, sees: bool) -> Result<Option<LiveDatabase>, SetupError> {
-        let (Some(address), Some(text)) = (self.test_database()?, &self.db) else {
+    pub(super) fn data(
+        &self,
+        launch: &LaunchPlan,
+        sees: bool,
+    ) -> Result<Option<LiveDatabase>, SetupError> {
+        let Some(text) = &launch.database else {
             return Ok(None);
         };
-        if address == Address::SqliteMemory {
+        let address = self.checked(Some(text))?;
+        if address == Some(Address::SqliteMemory) {
             return Err(SetupError::usage(
                 "--db sqlite::memory: cannot be shared with the service; pass the database file that the service uses",
             ));
@@ -145,9 +156,14 @@ pub(super) struct Tapped {
 
 impl Tapped {
     /// Opens a tap where one is of use: a service that runs already must be pointed at it by the user.
-    pub(super) fn open(args: &RestArgs, terminal: &Terminal) -> Result<Option<Self>, SetupError> {
+    pub(super) fn open(
+        args: &RestArgs,
+        launch: &LaunchPlan,
+        terminal: &Terminal,
+    ) -> Result<Option<Self>, SetupError> {
         let flags = &args.database;
-        let Some(database) = flags.test_database()?.filter(|_| !args.dry_run) else {
+        let database = flags.checked(launch.database.as_deref())?;
+        let Some(database) = database.filter(|_| !args.dry_run) else {
             return Ok(None);
         };
         let is_file = matches!(database, Address::SqliteFile(_) | Address::SqliteMemory);
@@ -164,7 +180,7 @@ impl Tapped {
         // A service whose database is not there would only say so in its own way.
         isobath_exec::connect(&database.with_password())
             .map_err(|error| SetupError::unreachable(format!("--db: {error}")))?;
-        if flags.tap.is_none() && args.start.is_none() {
+        if flags.tap.is_none() && launch.start.is_none() {
             let hint = "SQL statements of the service are not observed; add --tap 127.0.0.1:6432 and connect the service to that address";
             terminal.say(Tone::Faint, hint);
             return Ok(None);
@@ -178,16 +194,14 @@ impl Tapped {
         Ok(Some(Self { tap }))
     }
 
-    /// The flags of a run whose service is pointed at the tap.
-    pub(super) fn flags(&self, args: &RestArgs) -> RestArgs {
-        let mut args = args.clone();
-        args.variables.extend(environment::variables(
+    /// Points the service at the tap.
+    pub(super) fn add_to(&self, args: &RestArgs, launch: &mut LaunchPlan) {
+        launch.variables.extend(environment::variables(
             self.tap.database(),
             self.tap.at(),
             &args.database.db_env,
             |name| std::env::var(name).ok(),
         ));
-        args
     }
 
     /// The address of the database at the tap, password included.

@@ -22,6 +22,7 @@ use super::args::RestArgs;
 use super::database::Tapped;
 use super::instrumentation::{InMemoryRows, Instrumentation, Instruments};
 use super::interrupt::Interruption;
+use super::launch::LaunchPlan;
 use super::mock::{Mocked, with_variables};
 use super::run::SetupError;
 use super::start::StartedService;
@@ -112,8 +113,8 @@ impl DatabaseCopies {
 
 /// An instance before it is started, with what listens for it.
 pub(super) struct PreparedInstance {
-    /// The flags of a run that starts it.
-    pub(super) args: RestArgs,
+    /// What starts it.
+    pub(super) launch: LaunchPlan,
     instrumentation: Option<Instrumentation>,
     tapped: Option<Tapped>,
     mocked: Option<Mocked>,
@@ -126,7 +127,8 @@ impl PreparedInstance {
         instrumentation: Option<Instrumentation>,
         terminal: &Terminal,
     ) -> Result<Self, SetupError> {
-        Self::prepare(args, instrumentation, Vec::new(), terminal)
+        let launch = LaunchPlan::new(args);
+        Self::prepare(args, launch, instrumentation, Vec::new(), terminal)
     }
 
     /// Prepares all further instances, where there are any.
@@ -147,56 +149,52 @@ impl PreparedInstance {
 
     /// Prepares the next instance, by the flags that the user gave.
     fn another(&self, args: &RestArgs, copy: Option<&Address>) -> Result<Self, SetupError> {
-        let mut args = args.clone();
-        let before = known_port(self.args.url.as_deref());
+        let mut launch = LaunchPlan::new(args);
+        let before = known_port(self.launch.url.as_deref());
         let port = free_port(before.unwrap_or_default().saturating_add(1))
             .map_err(|error| SetupError::unreachable(error.to_string()))?;
-        args.url = args.url.map(|url| at_port(Some(&url), port));
+        launch.url = launch.url.map(|url| at_port(Some(&url), port));
         let mut variables = Vec::new();
         if let Some(Address::SqliteFile(file)) = copy {
-            variables = point_at_file(&args, file)?;
+            variables = point_at_file(args, file)?;
         }
         if let Some(copy) = copy {
-            args.database.db = Some(copy.with_password());
+            launch.database = Some(copy.with_password());
         }
         let instrumentation = match &self.instrumentation {
-            Some(before) => Some(before.another(&args, port)?),
+            Some(before) => Some(before.another(args, port)?),
             None => None,
         };
-        Self::prepare(
-            &args,
-            instrumentation,
-            variables,
-            &Terminal::new(true, false),
-        )
+        let quiet = Terminal::new(true, false);
+        Self::prepare(args, launch, instrumentation, variables, &quiet)
     }
 
     fn prepare(
         args: &RestArgs,
+        mut launch: LaunchPlan,
         instrumentation: Option<Instrumentation>,
         variables: Vec<(String, String)>,
         terminal: &Terminal,
     ) -> Result<Self, SetupError> {
-        let is_own_command = args.start.is_some();
-        let mut args = match &instrumentation {
-            Some(service) => service.flags(args),
-            None => args.clone(),
-        };
+        let is_own_command = launch.start.is_some();
+        if let Some(service) = &instrumentation {
+            service.add_to(args, &mut launch);
+        }
         if is_own_command {
-            fill_port(&mut args);
+            fill_port(args, &mut launch);
         }
-        args.variables.extend(variables);
-        let tapped = Tapped::open(&args, terminal)?;
+        launch.variables.extend(variables);
+        let tapped = Tapped::open(args, &launch, terminal)?;
         if let Some(tapped) = &tapped {
-            args = tapped.flags(&args);
+            tapped.add_to(args, &mut launch);
         }
-        fill_database(&mut args, tapped.as_ref().and_then(Tapped::url))?;
-        let mocked = Mocked::open(&args, terminal)?;
+        fill_database(args, &mut launch, tapped.as_ref().and_then(Tapped::url))?;
+        let mocked = Mocked::open(args, &launch, terminal)?;
         if let Some(mocked) = &mocked {
-            args = mocked.flags(&args);
+            mocked.add_to(&mut launch);
         }
         Ok(Self {
-            args,
+            launch,
             instrumentation,
             tapped,
             mocked,
@@ -206,13 +204,15 @@ impl PreparedInstance {
     /// Starts it, and waits until its URL answers and its driver is there.
     pub(super) fn start(
         self,
+        args: &RestArgs,
         interruption: &Interruption,
         terminal: &Terminal,
     ) -> Result<StartedInstance, SetupError> {
-        let args = self.args;
-        let process = match (&args.start, args.dry_run) {
+        let launch = self.launch;
+        let process = match (&launch.start, args.dry_run) {
             (Some(command), false) => Some(StartedService::start(
-                &args,
+                args,
+                &launch,
                 command,
                 interruption,
                 terminal,
@@ -241,15 +241,15 @@ impl PreparedInstance {
             rows: instruments.rows,
             mocked: self.mocked,
             process,
-            args,
+            launch,
         })
     }
 }
 
 /// An instance that is up.
 pub(super) struct StartedInstance {
-    /// The flags that it was started by.
-    pub(super) args: RestArgs,
+    /// What it was started by.
+    pub(super) launch: LaunchPlan,
     /// Its process, if it was started here.
     pub(super) process: Option<StartedService>,
     /// What tells of its code and of its statements.
@@ -266,6 +266,7 @@ pub(super) struct StartedInstance {
 
 /// Starts the instances after the first, all at once.
 pub(super) fn start_all(
+    args: &RestArgs,
     others: Vec<PreparedInstance>,
     interruption: &Interruption,
     terminal: &Terminal,
@@ -275,7 +276,7 @@ pub(super) fn start_all(
     }
     let ports = others
         .iter()
-        .filter_map(|one| known_port(one.args.url.as_deref()));
+        .filter_map(|one| known_port(one.launch.url.as_deref()));
     let ports: Vec<String> = ports.map(|port| port.to_string()).collect();
     let said = format!("starting instances at ports {}", ports.join(", "));
     terminal.say(Tone::Faint, &said);
@@ -284,7 +285,7 @@ pub(super) fn start_all(
         let start = |(number, one): (u16, PreparedInstance)| {
             let quiet = &quiet;
             scope.spawn(move || {
-                let started = one.start(interruption, quiet);
+                let started = one.start(args, interruption, quiet);
                 started.map_err(|error| error.of_instance(number))
             })
         };
@@ -315,22 +316,26 @@ pub(super) fn check_targets(first: &Service, other: &Service) -> Result<(), Setu
 }
 
 /// Puts the port of `--url` into a command of the user's, and into the environment, where the command or several instances need it.
-fn fill_port(args: &mut RestArgs) {
-    let (Some(start), Some(port)) = (&args.start, known_port(args.url.as_deref())) else {
+fn fill_port(args: &RestArgs, launch: &mut LaunchPlan) {
+    let (Some(start), Some(port)) = (&launch.start, known_port(launch.url.as_deref())) else {
         return;
     };
     if args.instances == 1 && !start.contains(PORT) {
         return;
     }
     let free = ("PORT".to_owned(), PORT.to_owned());
-    args.suite_start = Some(with_variables(start, &[free]));
-    args.start = Some(start.replace(PORT, &port.to_string()));
-    args.variables.push(("PORT".to_owned(), port.to_string()));
+    launch.suite_start = Some(with_variables(start, &[free]));
+    launch.start = Some(start.replace(PORT, &port.to_string()));
+    launch.variables.push(("PORT".to_owned(), port.to_string()));
 }
 
 /// Puts the database into commands that name it: at its tap, if it has one. Suites do without the tap.
-fn fill_database(args: &mut RestArgs, at_tap: Option<String>) -> Result<(), SetupError> {
-    let commands = [&args.start, &args.plain_start];
+fn fill_database(
+    args: &RestArgs,
+    launch: &mut LaunchPlan,
+    at_tap: Option<String>,
+) -> Result<(), SetupError> {
+    let commands = [&launch.start, &launch.plain_start];
     if !commands
         .into_iter()
         .flatten()
@@ -338,7 +343,7 @@ fn fill_database(args: &mut RestArgs, at_tap: Option<String>) -> Result<(), Setu
     {
         return Ok(());
     }
-    let Some(database) = args.database.test_database()? else {
+    let Some(database) = args.database.checked(launch.database.as_deref())? else {
         return Err(SetupError::usage(
             "{db} in the command of the service requires --db",
         ));
@@ -359,13 +364,13 @@ fn fill_database(args: &mut RestArgs, at_tap: Option<String>) -> Result<(), Setu
             *command = command.replace(DATABASE, value);
         }
     };
-    if args.suite_start.is_none() {
-        args.suite_start.clone_from(&args.start);
+    if launch.suite_start.is_none() {
+        launch.suite_start.clone_from(&launch.start);
     }
-    fill(&mut args.suite_start, &of_suites);
-    fill(&mut args.suite_start_with_rows, &of_suites);
-    fill(&mut args.start, &value);
-    fill(&mut args.plain_start, &value);
+    fill(&mut launch.suite_start, &of_suites);
+    fill(&mut launch.suite_start_with_rows, &of_suites);
+    fill(&mut launch.start, &value);
+    fill(&mut launch.plain_start, &value);
     Ok(())
 }
 
@@ -447,16 +452,21 @@ mod tests {
 
     #[test]
     fn commands_get_the_port_and_the_database() {
-        let mut one = args("--url http://localhost:8080 --start serve");
-        fill_port(&mut one);
-        fill_database(&mut one, None).ok().unwrap();
+        let filled = |args: &RestArgs, at_tap: Option<&str>| {
+            let mut launch = LaunchPlan::new(args);
+            fill_port(args, &mut launch);
+            fill_database(args, &mut launch, at_tap.map(str::to_owned))
+                .ok()
+                .unwrap();
+            launch
+        };
+        let one = filled(&args("--url http://localhost:8080 --start serve"), None);
         assert_eq!(one.start.as_deref(), Some("serve"));
         assert_eq!((one.suite_start, one.variables), (None, Vec::new()));
 
         let mut several = args("--url http://localhost:8080 --instances 2 --db sqlite:/a/b.db");
         several.start = Some("serve --port {port} --db {db}".to_owned());
-        fill_port(&mut several);
-        fill_database(&mut several, None).ok().unwrap();
+        let several = filled(&several, None);
         assert_eq!(
             several.start.as_deref(),
             Some("serve --port 8080 --db /a/b.db")
@@ -469,12 +479,7 @@ mod tests {
 
         let mut server = args("--url http://localhost:8080 --db postgres://me:pw@localhost/shop");
         server.start = Some("serve {db}".to_owned());
-        fill_database(
-            &mut server,
-            Some("postgres://me:pw@127.0.0.1:6000/shop".to_owned()),
-        )
-        .ok()
-        .unwrap();
+        let server = filled(&server, Some("postgres://me:pw@127.0.0.1:6000/shop"));
         assert_eq!(
             server.start.as_deref(),
             Some("serve postgres://me:pw@127.0.0.1:6000/shop")

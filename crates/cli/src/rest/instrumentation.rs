@@ -11,6 +11,7 @@ use isobath_rewrite::build::InstrumentedBuild;
 
 use super::args::RestArgs;
 use super::jvm::InstrumentedJvm;
+use super::launch::LaunchPlan;
 use super::python::InstrumentedPython;
 use super::run::SetupError;
 use super::rust::{Instrumented, Technique};
@@ -90,8 +91,8 @@ impl RowPort {
 }
 
 /// Where a suite that is checked brings rows to the service that runs, with the token of the run.
-pub(super) fn row_endpoint(args: &RestArgs) -> Option<String> {
-    let mut variables = args.variables.iter();
+pub(super) fn row_endpoint(launch: &LaunchPlan) -> Option<String> {
+    let mut variables = launch.variables.iter();
     let (_, place) = variables.find(|(name, _)| name == ROW_PORT_VARIABLE)?;
     Some(format!("http://127.0.0.1:{place}"))
 }
@@ -132,12 +133,12 @@ impl Instrumentation {
         })
     }
 
-    /// The flags of a run that starts this service.
-    pub(super) fn flags(&self, args: &RestArgs) -> RestArgs {
+    /// Adds what starts this service.
+    pub(super) fn add_to(&self, args: &RestArgs, launch: &mut LaunchPlan) {
         match self {
-            Self::Rust(service) => service.flags(args),
-            Self::Jvm(service) => service.flags(args),
-            Self::Python(service) => service.flags(args),
+            Self::Rust(service) => service.add_to(args, launch),
+            Self::Jvm(service) => service.add_to(args, launch),
+            Self::Python(service) => service.add_to(args, launch),
         }
     }
 

@@ -13,6 +13,7 @@ use super::address::{at_port, port_of};
 use super::agent;
 use super::args::RestArgs;
 use super::instrumentation::{self, InMemoryRows, Instruments, ROW_PORT_VARIABLE, RowPort};
+use super::launch::LaunchPlan;
 use super::run::SetupError;
 use crate::terminal::Terminal;
 
@@ -125,16 +126,10 @@ impl InstrumentedJvm {
         })
     }
 
-    /// The flags of a run that starts this service.
-    pub(super) fn flags(&self, args: &RestArgs) -> RestArgs {
-        let mut flags = args.clone();
-        flags.variables = self.variables(args);
-        if let Some(own) = &self.own {
-            flags.url = Some(at_port(args.url.as_deref(), own.port));
-            flags.start = Some(own.start.clone());
-            flags.suite_start = Some(own.plain.clone());
-        }
-        flags.suite_start_with_rows = match (&self.own, &args.start) {
+    /// Adds what starts this service.
+    pub(super) fn add_to(&self, args: &RestArgs, launch: &mut LaunchPlan) {
+        launch.variables = self.variables(args);
+        launch.suite_start_with_rows = match (&self.own, &launch.start) {
             (Some(own), _) => Some(format!(
                 "env {ROW_PORT_VARIABLE}={AGENT_PORT} {}",
                 own.with_agent
@@ -147,7 +142,11 @@ impl InstrumentedJvm {
             }
             (None, None) => None,
         };
-        flags
+        if let Some(own) = &self.own {
+            launch.url = Some(at_port(launch.url.as_deref(), own.port));
+            launch.start = Some(own.start.clone());
+            launch.suite_start = Some(own.plain.clone());
+        }
     }
 
     fn variables(&self, args: &RestArgs) -> Vec<(String, String)> {

@@ -11,6 +11,7 @@ use isobath_rest::openapi;
 use url::Url;
 
 use super::args::RestArgs;
+use super::launch::LaunchPlan;
 use super::run::{DocumentLoader, SetupError, document};
 use crate::terminal::{Terminal, Tone};
 
@@ -125,7 +126,11 @@ const NOT_BY_PROXY: &str = "localhost,127.0.0.1,::1";
 
 impl Mocked {
     /// Listens in place of the services that the flags name.
-    pub(super) fn open(args: &RestArgs, terminal: &Terminal) -> Result<Option<Self>, SetupError> {
+    pub(super) fn open(
+        args: &RestArgs,
+        launch: &LaunchPlan,
+        terminal: &Terminal,
+    ) -> Result<Option<Self>, SetupError> {
         if args.mock.mock.is_empty() {
             return Ok(None);
         }
@@ -167,7 +172,7 @@ impl Mocked {
                 "--mock requires --workers 1: outbound requests cannot be attributed to one of several parallel calls; --instances runs several services",
             ));
         }
-        if args.start.is_none() {
+        if launch.start.is_none() {
             return Err(SetupError::usage(
                 "--mock requires --start, --rust, --jvm or --python: the service is redirected to the mock server when it starts",
             ));
@@ -238,9 +243,8 @@ impl Mocked {
         }
     }
 
-    /// The flags of a run whose service is pointed at us.
-    pub(super) fn flags(&self, args: &RestArgs) -> RestArgs {
-        let mut args = args.clone();
+    /// Points the service at the mock servers.
+    pub(super) fn add_to(&self, launch: &mut LaunchPlan) {
         let mut plain: Vec<(String, String)> = Vec::new();
         let mut options: Vec<String> = Vec::new();
         for endpoint in self.responder.endpoints() {
@@ -249,7 +253,7 @@ impl Mocked {
             if !own.is_empty() {
                 settings.push((TOOL_OPTIONS.to_owned(), own.join(" ")));
             }
-            args.outside_settings.push(
+            launch.mock_settings.push(
                 settings
                     .iter()
                     .map(|(name, value)| format!("{name}={}", quote_if_needed(value)))
@@ -258,22 +262,21 @@ impl Mocked {
             plain.extend(variables);
             options.extend(own);
         }
-        args.variables.extend(plain.iter().cloned());
+        launch.variables.extend(plain.iter().cloned());
         if !options.is_empty() {
             let options = options.join(" ");
-            let mut before = args.variables.iter().rev();
+            let mut before = launch.variables.iter().rev();
             let before = match before.find(|(name, _)| name == TOOL_OPTIONS) {
                 Some((_, value)) => value.clone(),
                 None => std::env::var(TOOL_OPTIONS).unwrap_or_default(),
             };
-            args.variables.retain(|(name, _)| name != TOOL_OPTIONS);
+            launch.variables.retain(|(name, _)| name != TOOL_OPTIONS);
             let all = format!("{before} {options}").trim().to_owned();
-            args.variables.push((TOOL_OPTIONS.to_owned(), all));
+            launch.variables.push((TOOL_OPTIONS.to_owned(), all));
             plain.push((TOOL_OPTIONS.to_owned(), options));
         }
-        let start = args.suite_start.as_ref().or(args.start.as_ref());
-        args.suite_start = start.map(|start| with_variables(start, &plain));
-        args
+        let start = launch.suite_start.as_ref().or(launch.start.as_ref());
+        launch.suite_start = start.map(|start| with_variables(start, &plain));
     }
 
     /// What the run knows of the services.

@@ -30,6 +30,7 @@ use super::check::VerifiedSuite;
 use super::describe;
 use super::folder::command_line;
 use super::interrupt::Interruption;
+use super::launch::LaunchPlan;
 use crate::output;
 use crate::terminal::{Terminal, Tone, plural};
 
@@ -56,6 +57,7 @@ impl<'a> FinishedRun<'a> {
     /// A run, with its tests as a suite.
     pub(super) fn new(
         args: &'a RestArgs,
+        launch: &LaunchPlan,
         service: &'a Arc<Service>,
         users: &[User],
         outcome: &'a RunResult,
@@ -70,12 +72,12 @@ impl<'a> FinishedRun<'a> {
             .database
             .as_ref()
             .is_some_and(|of| of.agent_url.is_some());
-        let with_rows = args.suite_start_with_rows.as_ref().filter(|_| is_inside);
-        let plain = args.suite_start.as_ref().or(args.start.as_ref());
+        let with_rows = launch.suite_start_with_rows.as_ref().filter(|_| is_inside);
+        let plain = launch.suite_start.as_ref().or(launch.start.as_ref());
         let start = with_rows.or(plain);
         match start {
             // A service that we know how to start takes any port.
-            Some(start) if args.suite_start.is_some() || with_rows.is_some() => {
+            Some(start) if launch.suite_start.is_some() || with_rows.is_some() => {
                 let agent_url = suite
                     .database
                     .as_ref()
@@ -93,7 +95,7 @@ impl<'a> FinishedRun<'a> {
         for (outside, settings) in suite
             .external_services
             .iter_mut()
-            .zip(&args.outside_settings)
+            .zip(&launch.mock_settings)
         {
             outside.settings.clone_from(settings);
         }
@@ -754,36 +756,8 @@ impl<'a> FinishedRun<'a> {
 
     /// Says what was not reached, and why.
     fn report_reach(&self, terminal: &Terminal) {
+        self.report_troublesome(terminal);
         let operations = self.operations();
-        let name = |at: usize| self.service.api.operations[at].name();
-        for (operation, status) in &self.outcome.disruptive {
-            terminal.say(
-                Tone::Warning,
-                &format!(
-                    "after {} every operation answered {status}; it was not called again",
-                    name(*operation)
-                ),
-            );
-        }
-        for operation in &self.outcome.login_changes {
-            terminal.say(
-                Tone::Warning,
-                &format!(
-                    "{} changes what a user logs in with, so no test calls it; add --reset or --db, or let the users be created (createUsers)",
-                    name(*operation)
-                ),
-            );
-        }
-        for slow in &self.outcome.slow {
-            let line = format!(
-                "{} took {:.1} s per call and {:.0} % of the time of all calls{}",
-                name(slow.operation),
-                slow.mean.as_secs_f64(),
-                slow.share * 100.0,
-                self.args.slow_build_hint()
-            );
-            terminal.say(Tone::Warning, &line);
-        }
         let uncalled: Vec<&str> = operations
             .iter()
             .filter(|operation| operation.calls == 0)
@@ -841,6 +815,39 @@ impl<'a> FinishedRun<'a> {
         }
     }
 
+    /// Names operations that end the session, change a login or take most of the time.
+    fn report_troublesome(&self, terminal: &Terminal) {
+        let name = |at: usize| self.service.api.operations[at].name();
+        for (operation, status) in &self.outcome.disruptive {
+            terminal.say(
+                Tone::Warning,
+                &format!(
+                    "after {} every operation answered {status}; it was not called again",
+                    name(*operation)
+                ),
+            );
+        }
+        for operation in &self.outcome.login_changes {
+            terminal.say(
+                Tone::Warning,
+                &format!(
+                    "{} changes what a user logs in with, so no test calls it; add --reset or --db, or let the users be created (createUsers)",
+                    name(*operation)
+                ),
+            );
+        }
+        for slow in &self.outcome.slow {
+            let line = format!(
+                "{} took {:.1} s per call and {:.0} % of the time of all calls{}",
+                name(slow.operation),
+                slow.mean.as_secs_f64(),
+                slow.share * 100.0,
+                self.args.slow_build_hint()
+            );
+            terminal.say(Tone::Warning, &line);
+        }
+    }
+
     /// Prints the summary of the run.
     pub(super) fn summarize(
         &self,
@@ -857,7 +864,47 @@ impl<'a> FinishedRun<'a> {
             .iter()
             .filter(|statuses| statuses.keys().any(|status| (200..300).contains(status)))
             .count();
-        let (apart, faults): (Vec<_>, Vec<_>) = outcome
+        self.report_faults(terminal);
+        terminal.say(
+            Tone::Plain,
+            &format!(
+                "{} calls in {:.1} s: {} of {} targets covered, {succeeded} of {} operations succeeded",
+                outcome.calls,
+                self.seconds,
+                outcome.covered,
+                outcome.targets,
+                outcome.statuses.len()
+            ),
+        );
+        self.report_reach(terminal);
+        self.report_code(terminal);
+        self.report_database(terminal);
+        self.report_external(terminal);
+        self.count_faults(terminal);
+        if let Some(lost) = &outcome.lost {
+            terminal.complain(&format!("error: {lost}; earlier results are kept"));
+        }
+        if self.is_interrupted() {
+            terminal.complain("interrupted; results so far are kept");
+        }
+        self.report_left_out(terminal);
+        for suite in suites {
+            report_suite(terminal, &suite.view);
+        }
+        self.report_secrets(suites, terminal);
+        let n_tests = suites.first().map_or(0, |suite| suite.written.tests.len());
+        let line = format!("{} written to:", plural(n_tests, "test"));
+        terminal.say(Tone::Plain, &line);
+        for file in files {
+            terminal.say(Tone::Faint, &format!("  {}", file.display()));
+        }
+        terminal.say(Tone::Faint, &format!("seed {}", self.args.seed));
+    }
+
+    /// Prints the faults; those that need rows which no call was seen to write stand apart.
+    fn report_faults(&self, terminal: &Terminal) {
+        let (apart, faults): (Vec<_>, Vec<_>) = self
+            .outcome
             .faults
             .iter()
             .partition(|(fault, _)| self.foreign_rows(fault).is_some());
@@ -872,19 +919,11 @@ impl<'a> FinishedRun<'a> {
         for (fault, test) in apart {
             self.tell(terminal, fault, *test);
         }
-        terminal.say(
-            Tone::Plain,
-            &format!(
-                "{} calls in {:.1} s: {} of {} targets covered, {succeeded} of {} operations succeeded",
-                outcome.calls,
-                self.seconds,
-                outcome.covered,
-                outcome.targets,
-                outcome.statuses.len()
-            ),
-        );
-        self.report_reach(terminal);
-        if let Some(code) = &outcome.code {
+    }
+
+    /// Prints the code coverage of a white-box run.
+    fn report_code(&self, terminal: &Terminal) {
+        if let Some(code) = &self.outcome.code {
             let percent = |share: &feedback::CoverageCount| {
                 100.0 * share.covered as f64 / (share.total as f64).max(1.0)
             };
@@ -901,15 +940,11 @@ impl<'a> FinishedRun<'a> {
                 ),
             );
         }
-        self.report_database(terminal);
-        self.report_external(terminal);
-        self.count_faults(terminal);
-        if let Some(lost) = &outcome.lost {
-            terminal.complain(&format!("error: {lost}; earlier results are kept"));
-        }
-        if self.is_interrupted() {
-            terminal.complain("interrupted; results so far are kept");
-        }
+    }
+
+    /// Says which tests and assertions were left out, and why.
+    fn report_left_out(&self, terminal: &Terminal) {
+        let outcome = self.outcome;
         if outcome.unverified > 0 {
             let line = format!(
                 "{} left out: the budget ended before verification",
@@ -940,9 +975,10 @@ impl<'a> FinishedRun<'a> {
             let line = "not asserted, because nothing resets the service: lists and counts that other tests change";
             terminal.say(Tone::Faint, line);
         }
-        for suite in suites {
-            report_suite(terminal, &suite.view);
-        }
+    }
+
+    /// Says which variables the suites need, and whether a secret is in them all the same.
+    fn report_secrets(&self, suites: &[VerifiedSuite], terminal: &Terminal) {
         if !self.secrets.is_empty() {
             let variables: Vec<&str> = self.secrets.keys().map(String::as_str).collect();
             let leaked = leaked(&self.secrets, suites);
@@ -962,20 +998,6 @@ impl<'a> FinishedRun<'a> {
             );
             terminal.say(Tone::Faint, &line);
         }
-        terminal.say(
-            Tone::Plain,
-            &format!(
-                "{} written to:",
-                plural(
-                    suites.first().map_or(0, |suite| suite.written.tests.len()),
-                    "test"
-                )
-            ),
-        );
-        for file in files {
-            terminal.say(Tone::Faint, &format!("  {}", file.display()));
-        }
-        terminal.say(Tone::Faint, &format!("seed {}", self.args.seed));
     }
 
     /// Says how many faults there are, and how many of them are known.

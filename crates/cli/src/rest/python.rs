@@ -16,6 +16,7 @@ use super::address::at_port;
 use super::args::RestArgs;
 use super::instrumentation::{self, InMemoryRows, Instruments, ROW_PORT_VARIABLE, RowPort};
 use super::interpreter::Interpreter;
+use super::launch::LaunchPlan;
 use super::run::SetupError;
 use super::unpack;
 use crate::terminal::Terminal;
@@ -157,20 +158,18 @@ impl InstrumentedPython {
         })
     }
 
-    /// The flags of a run that starts this service.
-    pub(super) fn flags(&self, args: &RestArgs) -> RestArgs {
-        RestArgs {
-            url: Some(self.url.clone()),
-            start: Some(self.served.replace(PORT, &self.port.to_string())),
-            plain_start: Some(self.command.replace(PORT, &self.port.to_string())),
-            suite_start: Some(self.plain("")),
-            suite_start_with_rows: Some(self.plain(&format!(
-                "{ROW_PORT_VARIABLE}={AGENT_PORT} PYTHONPATH={} ",
-                quote_if_needed(&self.python_path())
-            ))),
-            variables: self.variables(args),
-            ..args.clone()
-        }
+    /// Adds what starts this service.
+    pub(super) fn add_to(&self, args: &RestArgs, launch: &mut LaunchPlan) {
+        let with_rows = format!(
+            "{ROW_PORT_VARIABLE}={AGENT_PORT} PYTHONPATH={} ",
+            quote_if_needed(&self.python_path())
+        );
+        launch.url = Some(self.url.clone());
+        launch.start = Some(self.served.replace(PORT, &self.port.to_string()));
+        launch.plain_start = Some(self.command.replace(PORT, &self.port.to_string()));
+        launch.suite_start = Some(self.plain(""));
+        launch.suite_start_with_rows = Some(self.plain(&with_rows));
+        launch.variables = self.variables(args);
     }
 
     /// What starts the plain service from anywhere, for suites; with more variables, if any.

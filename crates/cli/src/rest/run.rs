@@ -2,33 +2,27 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use isobath_emit::findings::RunEvent as Line;
 use isobath_emit::http::writer;
-use isobath_exec::database::Address;
 use isobath_exec::document;
-use isobath_exec::http::{Client, ClientConfig as HttpConfig};
-use isobath_exec::process::Service as Process;
 use isobath_rest::auth::User;
 use isobath_rest::caller::Service;
 use isobath_rest::external::Mocks;
 use isobath_rest::fault::Fault;
 use isobath_rest::feedback::Feedback;
-use isobath_rest::job::{self, Config, Event};
+use isobath_rest::job::{self, Config, Event, RunResult};
 use isobath_rest::openapi::{self, Api, Loader};
 use isobath_rest::probe::ProbeConfig;
 use isobath_rest::problem::SamplingConfig;
-use isobath_rest::redact;
-use isobath_rest::session::{LoginError, Session};
 use isobath_rest::suite::DATABASE_VARIABLE;
-use isobath_rest::supervisor::{Restarted, Supervisor};
+use isobath_rewrite::build::InstrumentedBuild;
 
-use super::address::{at_port, base, guard, known_port, reset_call};
-use super::args::{Budget, PlainService, RestArgs};
+use super::address::{base, guard};
+use super::args::{Budget, RestArgs};
 use super::baseline::Baseline;
 use super::check::{SuiteVerifier, VerifiedSuite};
 use super::clock::Clock;
@@ -41,7 +35,9 @@ use super::interrupt::Interruption;
 use super::interrupted::{InterruptedRun, report_lost_targets, report_resumption, wait_until_down};
 use super::islands;
 use super::journal::Journal;
+use super::launch::{LaunchPlan, PlainService};
 use super::output;
+use super::service::{Clients, ServiceSetup, log_in_first};
 use super::snapshot;
 use super::start::wait;
 use super::users::{self, database_password, secrets};
@@ -53,8 +49,6 @@ use crate::terminal::{Terminal, Tone};
 /// How long a document may take to come.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long a process that does not listen any more may take to end by itself.
-const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// How often a driver is listened to while nothing is searched.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// The share of the budget at which the last run of a suite ends at the latest, as far as the run before it tells.
@@ -127,259 +121,449 @@ pub(crate) fn run(args: &RestArgs) -> Exit {
     }
 }
 
+/// The stages of a run: check the flags, start the service, read its document, log in, search, hand over.
 fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupError> {
-    let interruption = Interruption::listen().map_err(|error| {
-        SetupError::usage(format!("cannot install the Ctrl-C handler: {error}"))
-    })?;
-    let timeout = Duration::try_from_secs_f64(args.timeout)
-        .ok()
-        .filter(|timeout| !timeout.is_zero())
-        .ok_or_else(|| SetupError::usage("--timeout must be greater than 0"))?;
-    for language in &args.lang {
-        writer::by_name(language)
-            .map_err(|error| SetupError::usage(format!("--lang: cannot {error}")))?;
-    }
-    let baseline = Baseline::read(&args.baseline)?;
-    let path = args
-        .out
-        .clone()
-        .unwrap_or_else(|| PathBuf::from("isobath-out").join("rest"));
-    let is_interrupted = || path.join("plan.json").exists() && InterruptedRun::read(&path).is_ok();
-    let interrupted = if args.resume || args.resume_if_interrupted && is_interrupted() {
-        Some((Folder::take_over(&path)?, InterruptedRun::read(&path)?))
-    } else {
-        None
-    };
-    // Before anything is built or started, which takes time.
-    let database = args.database.test_database()?;
-    if database.is_some() && args.workers > 1 {
-        return Err(SetupError::usage(
-            "--db requires --workers 1: parallel tests would see each other's rows; --instances runs services with databases of their own",
-        ));
-    }
-    if let Some((folder, _)) = &interrupted {
-        snapshot::restore(folder.path(), &args.database, terminal)?;
-    }
-    instances::check(args, terminal)?;
-    let instrumentation = if args.dry_run {
-        None
-    } else {
-        Instrumentation::prepare(args, terminal)?
-    };
-    // Before any instance is connected to the database.
-    let copies = match args.dry_run {
-        true => DatabaseCopies::default(),
-        false => DatabaseCopies::create(args, &interruption, terminal)?,
-    };
-    let prepared = PreparedInstance::first(args, instrumentation, terminal)?;
-    let others = match args.dry_run {
-        true => Vec::new(),
-        false => prepared.others(args, &copies)?,
-    };
-    // The document may be served by the service itself, so that must be up first.
-    if let (Some(_), Some(_), Some(url)) = (&prepared.args.start, &interrupted, &prepared.args.url)
-    {
-        wait_until_down(url);
-    }
-    let mut instance = prepared.start(&interruption, terminal)?;
-    let built = instance.built.take();
-    let flags = instance.args.clone();
-    let args = &flags;
-    let started = instance.process.as_ref();
-    if args.spec.contains("://") {
-        wait(args, &args.spec, started, terminal)?;
-    }
-    let document = document(&args.spec)?;
-    let loader = DocumentLoader {
-        from: &document.location,
-        remote: args.remote,
-    };
-    let mut api = openapi::read(&document.text, &document.location, &loader)
-        .map_err(|error| SetupError::usage(error.to_string()))?;
-    if api.operations.is_empty() {
-        return Err(SetupError::usage(format!(
-            "{} describes no operation",
-            args.spec
-        )));
-    }
-    args.select.select(&mut api)?;
+    let plan = Plan::new(args, terminal)?;
+    let interrupted = plan.interrupted()?;
+    let started = plan.start(interrupted.is_some())?;
+    let described = plan.describe(&started)?;
     if args.dry_run {
-        describe::describe(&api, terminal);
+        describe::describe(&described.api, terminal);
         return Ok(Exit::Clean);
     }
-    let mut users = users::users(args)?;
-    let base = base(args, &api, &document.location)?;
-    // Documents may be large, and runs long.
-    drop(document);
-    users::relative_to(&base, &mut users);
-    guard(&base, args.remote)?;
-    wait(args, &base, started, terminal)?;
-    let others = instances::start_all(others, &interruption, terminal)?;
-    let started = Instant::now();
-    let (folder, interrupted) = match interrupted {
-        Some((folder, interrupted)) => (folder, Some(interrupted)),
-        None => (Folder::take(&path)?, None),
-    };
-    let unwritable = |error: io::Error| {
-        let path = folder.path().display();
-        SetupError::usage(format!("cannot write to {path}: {error}"))
-    };
-    if interrupted.is_none() {
-        folder.plan(args, &base).map_err(unwritable)?;
-    }
-    let before = interrupted
-        .as_ref()
-        .map_or(0.0, |interrupted| interrupted.seconds);
-    let log = EventLog::open(folder.path(), started, before).map_err(unwritable)?;
-    log::hide(secrets(args, &users));
-    log::hide(database_password(args).as_deref());
-    log::open(&folder.path().join("isobath.log")).map_err(unwritable)?;
-    let client = move |flag: &Arc<AtomicBool>| {
-        Client::new(HttpConfig {
+    let mut run = plan.open(started, described, interrupted)?;
+    let outcome = run.search()?;
+    run.hand_over(&outcome)
+}
+
+/// The flags of a run, checked, with what all stages need.
+struct Plan<'a> {
+    args: &'a RestArgs,
+    terminal: &'a Terminal,
+    /// Timeout of a call.
+    timeout: Duration,
+    baseline: Baseline,
+    /// Output directory.
+    out: PathBuf,
+    interruption: Interruption,
+}
+
+/// The service, up, and what its further instances will be.
+struct Started {
+    instance: StartedInstance,
+    others: Vec<PreparedInstance>,
+    copies: DatabaseCopies,
+}
+
+/// What is to be tested, and as whom.
+struct Described {
+    api: Api,
+    base: String,
+    users: Vec<User>,
+}
+
+/// The folder of a run that was interrupted, and what it holds.
+type Interrupted = Option<(Folder, InterruptedRun)>;
+
+impl<'a> Plan<'a> {
+    /// Checks the flags, before anything is built or started, which takes time.
+    fn new(args: &'a RestArgs, terminal: &'a Terminal) -> Result<Self, SetupError> {
+        let interruption = Interruption::listen().map_err(|error| {
+            SetupError::usage(format!("cannot install the Ctrl-C handler: {error}"))
+        })?;
+        let timeout = Duration::try_from_secs_f64(args.timeout)
+            .ok()
+            .filter(|timeout| !timeout.is_zero())
+            .ok_or_else(|| SetupError::usage("--timeout must be greater than 0"))?;
+        for language in &args.lang {
+            writer::by_name(language)
+                .map_err(|error| SetupError::usage(format!("--lang: cannot {error}")))?;
+        }
+        let default = || PathBuf::from("isobath-out").join("rest");
+        Ok(Self {
             timeout,
-            interrupt: Some(Arc::clone(flag)),
-            ..HttpConfig::default()
+            baseline: Baseline::read(&args.baseline)?,
+            out: args.out.clone().unwrap_or_else(default),
+            args,
+            terminal,
+            interruption,
         })
-    };
-    let sessions = log_in_first(
-        args,
-        &base,
-        &mut users,
-        client(&interruption.interrupt),
-        terminal,
-    )?;
-    let plain = Arc::new(OnceLock::new());
-    let setup = ServiceSetup {
-        api: Arc::new(api),
-        users: &users,
-        client: &client,
-        interruption: &interruption,
-        terminal,
-    };
-    let service = setup.service(instance, base.clone(), sessions, &plain)?;
-    if let Some(kept) = service.with_database(|data| snapshot::keep(folder.path(), &data.state)) {
-        kept.map_err(unwritable)?;
     }
-    let mut service_copies = Vec::new();
-    let quiet = Terminal::new(true, false);
-    let setup = ServiceSetup {
-        terminal: &quiet,
-        ..setup
-    };
-    for (number, other) in (2..).zip(others) {
-        let copy = setup.copy(other, &service);
-        service_copies.push(copy.map_err(|error| error.of_instance(number))?);
-    }
-    if args.inline_secrets {
-        log::allow_in_files();
-    }
-    print_header(args, &service, terminal);
-    let log = Arc::new(Mutex::new(log));
-    let clock = Arc::new(Clock::new(before, args.budget));
-    let mut config = config(args, &interruption, &clock);
-    config.copies = service_copies;
-    match &interrupted {
-        Some(interrupted) => {
-            let (earlier, unknown_candidates) = interrupted.earlier(&service);
-            report_resumption(
-                interrupted,
-                &earlier,
-                unknown_candidates,
-                &mut lock(&log),
-                terminal,
-            );
-            config.previous = Some(earlier);
+
+    /// The run to resume, if there is one.
+    fn interrupted(&self) -> Result<Interrupted, SetupError> {
+        let is_interrupted =
+            || self.out.join("plan.json").exists() && InterruptedRun::read(&self.out).is_ok();
+        if self.args.resume || self.args.resume_if_interrupted && is_interrupted() {
+            let folder = Folder::take_over(&self.out)?;
+            return Ok(Some((folder, InterruptedRun::read(&self.out)?)));
         }
-        None => {
-            clock.start(started);
-            begin(args, &service, &log);
+        Ok(None)
+    }
+
+    /// Builds and starts the service where the flags say so, and prepares its further instances.
+    fn start(&self, is_resumed: bool) -> Result<Started, SetupError> {
+        let (args, terminal) = (self.args, self.terminal);
+        if args.database.test_database()?.is_some() && args.workers > 1 {
+            return Err(SetupError::usage(
+                "--db requires --workers 1: parallel tests would see each other's rows; --instances runs services with databases of their own",
+            ));
         }
-    }
-    let exchanged = islands::CoveredKeys::default();
-    if let Some(folder) = &args.exchange {
-        islands::join(&mut config, folder, args.merge, &service, &exchanged);
-    }
-    interruption.begin();
-    let mut journal =
-        Journal::open(folder.path(), &service, args.exchange.is_some()).map_err(unwritable)?;
-    let view = Arc::new(Mutex::new(View::new(
-        args.quiet,
-        terminal.is_colored(),
-        args.budget,
-    )));
-    let covered = Arc::new(Mutex::new(BTreeSet::new()));
-    let (writing, showing, covering) = (Arc::clone(&log), Arc::clone(&view), Arc::clone(&covered));
-    let listening = Arc::clone(&clock);
-    let outcome = job::run(&service, &client, &config, move |event: &Event<'_>| {
-        listening.on(event);
-        journal.on(event);
-        if let Event::Covered { target, .. } = event {
-            lock(&covering).insert(target.clone());
-            exchanged.insert(target);
+        if is_resumed {
+            snapshot::restore(&self.out, &args.database, terminal)?;
         }
-        let mut writing = lock(&writing);
-        writing.on(event);
-        let mut showing = lock(&showing);
-        showing.on(event);
-        for warning in [journal.warning(), writing.warning()].into_iter().flatten() {
-            showing.warn(&warning);
+        instances::check(args, terminal)?;
+        if args.dry_run {
+            let prepared = PreparedInstance::first(args, None, terminal)?;
+            return Ok(Started {
+                instance: prepared.start(args, &self.interruption, terminal)?,
+                others: Vec::new(),
+                copies: DatabaseCopies::default(),
+            });
         }
-    });
-    lock(&view).end();
-    snapshot::forget(folder.path());
-    let outcome = outcome.map_err(|error| SetupError::unreachable(error.to_string()))?;
-    warn_about(&service, "", terminal);
-    for (number, copy) in (2..).zip(std::mem::take(&mut config.copies)) {
-        warn_about(&copy, &format!("instance {number}: "), terminal);
+        let instrumentation = Instrumentation::prepare(args, terminal)?;
+        // Before any instance is connected to the database.
+        let copies = DatabaseCopies::create(args, &self.interruption, terminal)?;
+        let prepared = PreparedInstance::first(args, instrumentation, terminal)?;
+        let others = prepared.others(args, &copies)?;
+        let launch = &prepared.launch;
+        if let (true, Some(_), Some(url)) = (is_resumed, &launch.start, &launch.url) {
+            wait_until_down(url);
+        }
+        Ok(Started {
+            instance: prepared.start(args, &self.interruption, terminal)?,
+            others,
+            copies,
+        })
     }
-    copies.remove(terminal);
-    if let Some(interrupted) = &interrupted {
-        report_lost_targets(interrupted, &lock(&covered), terminal);
+
+    /// Reads the document, which the service itself may serve.
+    fn describe(&self, started: &Started) -> Result<Described, SetupError> {
+        let args = self.args;
+        let StartedInstance {
+            launch, process, ..
+        } = &started.instance;
+        if args.spec.contains("://") {
+            wait(args, &args.spec, process.as_ref(), self.terminal)?;
+        }
+        let document = document(&args.spec)?;
+        let loader = DocumentLoader {
+            from: &document.location,
+            remote: args.remote,
+        };
+        let mut api = openapi::read(&document.text, &document.location, &loader)
+            .map_err(|error| SetupError::usage(error.to_string()))?;
+        if api.operations.is_empty() {
+            return Err(SetupError::usage(format!(
+                "{} describes no operation",
+                args.spec
+            )));
+        }
+        args.select.select(&mut api)?;
+        if args.dry_run {
+            return Ok(Described {
+                api,
+                base: String::new(),
+                users: Vec::new(),
+            });
+        }
+        let mut users = users::users(args)?;
+        let base = base(launch.url.as_deref(), &api, &document.location)?;
+        users::relative_to(&base, &mut users);
+        guard(&base, args.remote)?;
+        wait(args, &base, process.as_ref(), self.terminal)?;
+        Ok(Described { api, base, users })
     }
-    let seconds = before + started.elapsed().as_secs_f64();
-    let mut run =
-        output::FinishedRun::new(args, &service, &users, &outcome, seconds, &interruption)
-            .built(built.as_ref())
-            .judged(&baseline);
-    let row_endpoint = service.with_database(|data| data.row_endpoint().map(str::to_owned));
-    // Suites are proven on the service that they start.
-    if let Some(service) = args.plain_service(row_endpoint.as_ref().is_some_and(Option::is_some)) {
-        let _ = plain.set(service);
+
+    /// Opens the output directory, logs the users in, and connects to everything that the search uses.
+    fn open(
+        &self,
+        started: Started,
+        described: Described,
+        interrupted: Interrupted,
+    ) -> Result<OpenRun<'_>, SetupError> {
+        let (args, terminal) = (self.args, self.terminal);
+        let (api, base, mut users) = (described.api, described.base, described.users);
+        let (mut instance, copies) = (started.instance, started.copies);
+        let others = instances::start_all(args, started.others, &self.interruption, terminal)?;
+        let began = Instant::now();
+        let unwritable = |error| self.unwritable(&error);
+        let (folder, interrupted) = match interrupted {
+            Some((folder, interrupted)) => (folder, Some(interrupted)),
+            None => {
+                let folder = Folder::take(&self.out)?;
+                folder.plan(args, &base).map_err(unwritable)?;
+                (folder, None)
+            }
+        };
+        let before = interrupted.as_ref().map_or(0.0, |earlier| earlier.seconds);
+        let log = EventLog::open(folder.path(), began, before).map_err(unwritable)?;
+        log::hide(secrets(args, &users));
+        log::hide(database_password(args).as_deref());
+        log::open(&folder.path().join("isobath.log")).map_err(unwritable)?;
+        let clients = Clients {
+            timeout: self.timeout,
+        };
+        let sessions = log_in_first(
+            args,
+            &base,
+            &mut users,
+            clients.client(&self.interruption.interrupt),
+            terminal,
+        )?;
+        let plain = Arc::new(OnceLock::new());
+        let (launch, built) = (instance.launch.clone(), instance.built.take());
+        let setup = ServiceSetup {
+            args,
+            api: Arc::new(api),
+            users: &users,
+            clients,
+            interruption: &self.interruption,
+            terminal,
+        };
+        let service = setup.service(instance, base, sessions, &plain)?;
+        if let Some(kept) = service.with_database(|data| snapshot::keep(folder.path(), &data.state))
+        {
+            kept.map_err(unwritable)?;
+        }
+        let service_copies = setup.copies(others, &service)?;
+        if args.inline_secrets {
+            log::allow_in_files();
+        }
+        print_header(args, &service, terminal);
+        let clock = Arc::new(Clock::new(before, args.budget));
+        Ok(OpenRun {
+            config: Config {
+                copies: service_copies,
+                ..config(args, &self.interruption, &clock)
+            },
+            log: Arc::new(Mutex::new(log)),
+            plan: self,
+            launch,
+            built,
+            copies,
+            began,
+            before,
+            folder,
+            interrupted,
+            users,
+            clients,
+            plain,
+            service,
+            clock,
+        })
     }
-    if let Some(database) = args.database.db.clone().or(row_endpoint
-        .flatten()
-        .and(instrumentation::row_endpoint(args)))
-    {
-        run.secrets.insert(DATABASE_VARIABLE.to_owned(), database);
+
+    fn unwritable(&self, error: &io::Error) -> SetupError {
+        let path = self.out.display();
+        SetupError::usage(format!("cannot write to {path}: {error}"))
     }
-    let (suites, files) = write_and_verify(
-        args,
-        &run,
-        folder.path(),
-        &interruption,
-        &log,
-        &client,
-        &clock,
-    )
-    .map_err(unwritable)?;
-    lock(&log).write(&Line::Ended {
-        calls: outcome.calls,
-        seconds,
-        covered: outcome.covered as u64,
-        faults: outcome.faults.len() as u64,
-        early: run.ended_early(),
-    });
-    run.summarize(terminal, &files, &suites);
-    if args.baseline.update_baseline {
-        let faults = outcome.faults.iter().map(|(fault, _)| fault);
-        let added = baseline.update(faults).map_err(unwritable)?;
-        terminal.say(
-            Tone::Plain,
-            &format!("added {added} faults to the baseline"),
+}
+
+/// A run with everything open that it uses.
+struct OpenRun<'a> {
+    plan: &'a Plan<'a>,
+    launch: LaunchPlan,
+    built: Option<InstrumentedBuild>,
+    copies: DatabaseCopies,
+    /// When this part of the run began, and the seconds that an interrupted one took before.
+    began: Instant,
+    before: f64,
+    folder: Folder,
+    interrupted: Option<InterruptedRun>,
+    users: Vec<User>,
+    clients: Clients,
+    /// The service without its driver, as soon as suites are proven on it.
+    plain: Arc<OnceLock<PlainService>>,
+    service: Arc<Service>,
+    config: Config,
+    log: Arc<Mutex<EventLog>>,
+    clock: Arc<Clock>,
+}
+
+impl OpenRun<'_> {
+    /// Runs the job, with everything that listens to it.
+    fn search(&mut self) -> Result<RunResult, SetupError> {
+        let Plan {
+            args,
+            terminal,
+            interruption,
+            ..
+        } = self.plan;
+        let service = &self.service;
+        match &self.interrupted {
+            Some(interrupted) => {
+                let (earlier, unknown_candidates) = interrupted.earlier(service);
+                report_resumption(
+                    interrupted,
+                    &earlier,
+                    unknown_candidates,
+                    &mut lock(&self.log),
+                    terminal,
+                );
+                self.config.previous = Some(earlier);
+            }
+            None => {
+                self.clock.start(self.began);
+                begin(args, service, &self.log);
+            }
+        }
+        let exchanged = islands::CoveredKeys::default();
+        if let Some(folder) = &args.exchange {
+            islands::join(&mut self.config, folder, args.merge, service, &exchanged);
+        }
+        interruption.begin();
+        let mut journal = Journal::open(self.folder.path(), service, args.exchange.is_some())
+            .map_err(|error| self.plan.unwritable(&error))?;
+        let view = View::new(args.quiet, terminal.is_colored(), args.budget);
+        let view = Arc::new(Mutex::new(view));
+        let covered = Arc::new(Mutex::new(BTreeSet::new()));
+        let (log, showing) = (Arc::clone(&self.log), Arc::clone(&view));
+        let (clock, covering) = (Arc::clone(&self.clock), Arc::clone(&covered));
+        let clients = self.clients;
+        let outcome = job::run(
+            service,
+            &|flag| clients.client(flag),
+            &self.config,
+            move |event: &Event<'_>| {
+                clock.on(event);
+                journal.on(event);
+                if let Event::Covered { target, .. } = event {
+                    lock(&covering).insert(target.clone());
+                    exchanged.insert(target);
+                }
+                let mut log = lock(&log);
+                log.on(event);
+                let mut view = lock(&showing);
+                view.on(event);
+                for warning in [journal.warning(), log.warning()].into_iter().flatten() {
+                    view.warn(&warning);
+                }
+            },
         );
-        return Ok(exit(&run, |_| false));
+        lock(&view).end();
+        snapshot::forget(self.folder.path());
+        let outcome = outcome.map_err(|error| SetupError::unreachable(error.to_string()))?;
+        warn_about(service, "", terminal);
+        for (number, copy) in (2..).zip(std::mem::take(&mut self.config.copies)) {
+            warn_about(&copy, &format!("instance {number}: "), terminal);
+        }
+        std::mem::take(&mut self.copies).remove(terminal);
+        if let Some(interrupted) = &self.interrupted {
+            report_lost_targets(interrupted, &lock(&covered), terminal);
+        }
+        Ok(outcome)
     }
-    Ok(exit(&run, |fault| baseline.fails(fault)))
+
+    /// Writes suites and reports, runs the suites, and says what came of it all.
+    fn hand_over(&self, outcome: &RunResult) -> Result<Exit, SetupError> {
+        let Plan {
+            args,
+            terminal,
+            baseline,
+            interruption,
+            ..
+        } = self.plan;
+        let (service, launch) = (&self.service, &self.launch);
+        let seconds = self.before + self.began.elapsed().as_secs_f64();
+        let mut run = output::FinishedRun::new(
+            args,
+            launch,
+            service,
+            &self.users,
+            outcome,
+            seconds,
+            interruption,
+        )
+        .built(self.built.as_ref())
+        .judged(baseline);
+        let row_endpoint = service.with_database(|data| data.row_endpoint().map(str::to_owned));
+        // Suites are proven on the service that they start.
+        let with_rows = row_endpoint.as_ref().is_some_and(Option::is_some);
+        if let Some(service) = launch.plain_service(with_rows) {
+            let _ = self.plain.set(service);
+        }
+        let in_memory = row_endpoint
+            .flatten()
+            .and(instrumentation::row_endpoint(launch));
+        if let Some(database) = args.database.db.clone().or(in_memory) {
+            run.secrets.insert(DATABASE_VARIABLE.to_owned(), database);
+        }
+        let unwritable = |error| self.plan.unwritable(&error);
+        let (suites, files) = self.write_and_verify(&run).map_err(unwritable)?;
+        lock(&self.log).write(&Line::Ended {
+            calls: outcome.calls,
+            seconds,
+            covered: outcome.covered as u64,
+            faults: outcome.faults.len() as u64,
+            early: run.ended_early(),
+        });
+        run.summarize(terminal, &files, &suites);
+        if args.baseline.update_baseline {
+            let faults = outcome.faults.iter().map(|(fault, _)| fault);
+            let added = baseline.update(faults).map_err(unwritable)?;
+            terminal.say(
+                Tone::Plain,
+                &format!("added {added} faults to the baseline"),
+            );
+            return Ok(exit(&run, |_| false));
+        }
+        Ok(exit(&run, |fault| baseline.fails(fault)))
+    }
+
+    /// Writes everything, runs the suites, and writes what came of that.
+    fn write_and_verify(
+        &self,
+        run: &output::FinishedRun<'_>,
+    ) -> io::Result<(Vec<VerifiedSuite>, Vec<PathBuf>)> {
+        let (args, folder, log) = (self.plan.args, self.folder.path(), &self.log);
+        let check = |not_run: Option<String>| {
+            let checker = SuiteVerifier {
+                folder,
+                base: &run.service.base,
+                secrets: &run.secrets,
+                interruption: &self.plan.interruption,
+                restart: &|| run.service.supervisor.restart_fresh(),
+                has_time: &|run| self.clock.used_after(run) < MAX_USED,
+                not_run,
+                first_language: args.lang.first().map_or("", String::as_str),
+            };
+            let mut suite = run.harmless();
+            let languages = args.lang.iter();
+            let suites = languages
+                .map(|language| checker.check(language, &mut suite))
+                .collect::<io::Result<Vec<_>>>()?;
+            Ok::<_, io::Error>((suites, suite))
+        };
+        // First without running anything, so that it is there whatever comes then.
+        let not_run = match run.ended_early() {
+            Some(why) => Some(why),
+            None if args.no_run => Some("--no-run".to_owned()),
+            None => None,
+        };
+        let (mut suites, mut verified) = check(Some(not_run.clone().unwrap_or_default()))?;
+        run.write(folder, &suites, &verified)?;
+        if not_run.is_none() {
+            lock(log).write(&Line::Stage {
+                stage: "check".to_owned(),
+            });
+            // The suites stand for external services themselves, where the service looks for them.
+            run.service.with_mocks(Mocks::pause);
+            (suites, verified) = while_listening(run.service.feedback.as_ref(), || check(None))?;
+        }
+        if run.ended_early().is_none() {
+            run.call_disruptive(&|flag| self.clients.client(flag))?;
+        }
+        let files = run.write(folder, &suites, &verified)?;
+        for suite in &suites {
+            lock(log).write(&Line::SuiteWritten {
+                language: suite.view.language.clone(),
+                passed: suite.view.passed.unwrap_or(0),
+                failed: suite.view.excluded.len() as u64,
+            });
+        }
+        Ok((suites, files))
+    }
 }
 
 /// Says what the user should know of an instance at the end of a run.
@@ -418,64 +602,6 @@ fn while_listening<T>(feedback: Option<&Mutex<Box<dyn Feedback>>>, work: impl Fn
     })
 }
 
-/// Writes everything, runs the suites, and writes what came of that.
-fn write_and_verify(
-    args: &RestArgs,
-    run: &output::FinishedRun<'_>,
-    folder: &Path,
-    interruption: &Interruption,
-    log: &Mutex<EventLog>,
-    client: &job::ClientMaker<'_>,
-    clock: &Clock,
-) -> io::Result<(Vec<VerifiedSuite>, Vec<PathBuf>)> {
-    let check = |not_run: Option<String>| {
-        let checker = SuiteVerifier {
-            folder,
-            base: &run.service.base,
-            secrets: &run.secrets,
-            interruption,
-            restart: &|| run.service.supervisor.restart_fresh(),
-            has_time: &|run| clock.used_after(run) < MAX_USED,
-            not_run,
-            first_language: args.lang.first().map_or("", String::as_str),
-        };
-        let mut suite = run.harmless();
-        let languages = args.lang.iter();
-        let suites = languages
-            .map(|language| checker.check(language, &mut suite))
-            .collect::<io::Result<Vec<_>>>()?;
-        Ok::<_, io::Error>((suites, suite))
-    };
-    // First without running anything, so that it is there whatever comes then.
-    let not_run = match run.ended_early() {
-        Some(why) => Some(why),
-        None if args.no_run => Some("--no-run".to_owned()),
-        None => None,
-    };
-    let (mut suites, mut verified) = check(Some(not_run.clone().unwrap_or_default()))?;
-    run.write(folder, &suites, &verified)?;
-    if not_run.is_none() {
-        lock(log).write(&Line::Stage {
-            stage: "check".to_owned(),
-        });
-        // The suites stand for external services themselves, where the service looks for them.
-        run.service.with_mocks(Mocks::pause);
-        (suites, verified) = while_listening(run.service.feedback.as_ref(), || check(None))?;
-    }
-    if run.ended_early().is_none() {
-        run.call_disruptive(client)?;
-    }
-    let files = run.write(folder, &suites, &verified)?;
-    for suite in &suites {
-        lock(log).write(&Line::SuiteWritten {
-            language: suite.view.language.clone(),
-            passed: suite.view.passed.unwrap_or(0),
-            failed: suite.view.excluded.len() as u64,
-        });
-    }
-    Ok((suites, files))
-}
-
 fn exit(run: &output::FinishedRun<'_>, fails: impl Fn(&Fault) -> bool) -> Exit {
     let outcome = run.outcome;
     match (&outcome.lost, run.is_interrupted()) {
@@ -496,194 +622,6 @@ fn exit(run: &output::FinishedRun<'_>, fails: impl Fn(&Fault) -> bool) -> Exit {
 
 fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-type Clients = dyn Fn(&Arc<AtomicBool>) -> io::Result<Client>;
-
-/// What the service and its copies are made with.
-struct ServiceSetup<'a, C> {
-    api: Arc<Api>,
-    users: &'a [User],
-    client: &'a C,
-    interruption: &'a Interruption,
-    terminal: &'a Terminal,
-}
-
-impl<C> ServiceSetup<'_, C>
-where
-    C: Fn(&Arc<AtomicBool>) -> io::Result<Client> + Clone + Send + 'static,
-{
-    /// An instance with logged-in users, its supervisor, its driver and its database.
-    fn service(
-        &self,
-        instance: StartedInstance,
-        base: String,
-        sessions: Vec<Session>,
-        plain: &Arc<OnceLock<PlainService>>,
-    ) -> Result<Arc<Service>, SetupError> {
-        let args = &instance.args;
-        for session in &sessions {
-            log::hide(session.credentials().secrets());
-        }
-        let reset = args
-            .reset
-            .as_deref()
-            .map(|reset| reset_call(reset, &base))
-            .transpose()?;
-        let process = instance.process.map(|started| started.process);
-        let mut service = Service {
-            api: Arc::clone(&self.api),
-            supervisor: self.supervisor(args.seed, &base, &sessions, process, plain),
-            base,
-            sessions,
-            reset,
-            feedback: instance.feedback.map(Mutex::new),
-            database: None,
-            mocks: instance.mocked.map(|mocked| Mutex::new(mocked.mocks())),
-            first_looks: Default::default(),
-        };
-        // After the users have logged in, who are rows in many a database. A driver in Rust sees what is said to SQLite.
-        let database = args.database.test_database()?;
-        let is_sqlite = matches!(database, Some(Address::SqliteFile(_)));
-        let driver_sees = is_sqlite || args.jvm.is_wanted() || args.python.is_wanted();
-        let sees = instance.is_tapped || (service.feedback.is_some() && driver_sees);
-        service.database = match args.database.data(sees)? {
-            Some(data) => Some(data),
-            None => args
-                .database
-                .in_memory_database(instance.rows, self.terminal)?,
-        }
-        .map(Mutex::new);
-        Ok(Arc::new(service))
-    }
-
-    /// A further instance of a service, with users of the same names.
-    fn copy(&self, instance: StartedInstance, first: &Service) -> Result<Arc<Service>, SetupError> {
-        let port = known_port(instance.args.url.as_deref()).unwrap_or_default();
-        let base = at_port(Some(&first.base), port);
-        let base = base.trim_end_matches('/').to_owned();
-        let stop = &self.interruption.interrupt;
-        let sessions = log_in(self.client, stop, &base, self.users, instance.args.seed, 0)
-            .map_err(|error| SetupError::unreachable(error.to_string()))?;
-        let copy = self.service(instance, base, sessions, &Arc::default())?;
-        instances::check_targets(first, &copy)?;
-        Ok(copy)
-    }
-
-    /// Restarts the process of an instance, if it was started here.
-    fn supervisor(
-        &self,
-        seed: u64,
-        base: &str,
-        sessions: &[Session],
-        process: Option<Process>,
-        plain: &Arc<OnceLock<PlainService>>,
-    ) -> Supervisor {
-        let supervisor = Supervisor::new(sessions.to_vec());
-        let Some(mut process) = process else {
-            return supervisor;
-        };
-        let (client, stop) = (self.client.clone(), Arc::clone(&self.interruption.stop));
-        let (base, users) = (base.to_owned(), self.users.to_vec());
-        let plain = Arc::clone(plain);
-        let mut life = 0;
-        let supervisor = supervisor.with_output(process.output());
-        supervisor.with_restart(Box::new(move || {
-            life += 1;
-            let exit_reason = exit_reason(&process);
-            if let Some((command, variables)) = plain.get() {
-                process.relaunch_as(command.clone(), variables.clone());
-            }
-            process.restart().map_err(|error| error.to_string())?;
-            let sessions = log_in(&client, &stop, &base, &users, seed, life)
-                .map_err(|error| error.to_string())?;
-            Ok(Restarted {
-                sessions,
-                exit_reason,
-            })
-        }))
-    }
-}
-
-/// Logs the users in for the first time. Those who cannot are left out with a warning, unless nobody can.
-fn log_in_first(
-    args: &RestArgs,
-    base: &str,
-    users: &mut Vec<User>,
-    client: io::Result<Client>,
-    terminal: &Terminal,
-) -> Result<Vec<Session>, SetupError> {
-    let mut client = client.map_err(|error| SetupError::unreachable(error.to_string()))?;
-    let mut sessions = Vec::new();
-    let mut failed = Vec::new();
-    let mut numbers = 0..;
-    users.retain(|user| {
-        let number = user_number(args.seed, 0, numbers.next().unwrap_or_default());
-        match Session::open(&mut client, base, user, number) {
-            Ok(session) => sessions.push(session),
-            Err(error) => {
-                failed.push(error.to_string());
-                return false;
-            }
-        }
-        true
-    });
-    for error in &failed {
-        let line = format!("warning: {error}; check --auth: endpoint, payload and --url");
-        terminal.insist(Tone::Warning, &line);
-    }
-    if users.is_empty() && !failed.is_empty() {
-        return Err(SetupError::unreachable(failed.join("; ")));
-    }
-    Ok(sessions)
-}
-
-/// A number that makes users who are created differ between seeds, restarts and each other.
-fn user_number(seed: u64, life: u64, index: u64) -> u64 {
-    seed.wrapping_mul(1_000) + life * 1_000_000 + index
-}
-
-/// Logs all users in. After a restart, newly created users have other names.
-fn log_in(
-    client: &Clients,
-    flag: &Arc<AtomicBool>,
-    base: &str,
-    users: &[User],
-    seed: u64,
-    life: u64,
-) -> Result<Vec<Session>, LoginError> {
-    let mut client = client(flag).map_err(|error| LoginError {
-        user: String::new(),
-        problem: error.to_string(),
-    })?;
-    let users = users.iter().enumerate();
-    users
-        .map(|(index, user)| {
-            Session::open(
-                &mut client,
-                base,
-                user,
-                user_number(seed, life, index as u64),
-            )
-        })
-        .collect()
-}
-
-/// How a process ended.
-fn exit_reason(process: &Process) -> String {
-    process.wait_for_end(EXIT_GRACE);
-    let how = match process.exit_code() {
-        Some(code) if code > 128 => format!("terminated by signal {}", code - 128),
-        Some(code) => format!("exited with code {code}"),
-        None => "stopped responding".to_owned(),
-    };
-    match process.last_output() {
-        words if words.is_empty() => how,
-        words => format!(
-            "{how}; last output:\n{}",
-            redact::redact_likely_secrets(&words)
-        ),
-    }
 }
 
 fn print_header(args: &RestArgs, service: &Service, terminal: &Terminal) {

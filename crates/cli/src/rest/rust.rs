@@ -15,6 +15,7 @@ use isobath_rewrite::build::{Build, BuildError, InstrumentedBuild, build};
 use super::address::{at_port, port_of};
 use super::args::RestArgs;
 use super::instrumentation;
+use super::launch::LaunchPlan;
 use super::run::SetupError;
 use crate::terminal::{Terminal, Tone};
 
@@ -274,15 +275,12 @@ impl Instrumented {
         })
     }
 
-    /// The flags of a run that starts this service.
-    pub(super) fn flags(&self, args: &RestArgs) -> RestArgs {
-        RestArgs {
-            url: Some(at_port(args.url.as_deref(), self.port)),
-            start: Some(self.start.clone()),
-            suite_start: Some(self.plain.clone()),
-            variables: self.variables(args),
-            ..args.clone()
-        }
+    /// Adds what starts this service.
+    pub(super) fn add_to(&self, args: &RestArgs, launch: &mut LaunchPlan) {
+        launch.url = Some(at_port(launch.url.as_deref(), self.port));
+        launch.start = Some(self.start.clone());
+        launch.suite_start = Some(self.plain.clone());
+        launch.variables = self.variables(args);
     }
 
     /// What the service finds in its environment.

@@ -11,6 +11,7 @@ use isobath_exec::process::{Launch, ReadyCheck, Service as Process, StartError, 
 use super::address::guard;
 use super::args::RestArgs;
 use super::interrupt::Interruption;
+use super::launch::LaunchPlan;
 use super::run::SetupError;
 use crate::terminal::{Terminal, Tone};
 
@@ -32,11 +33,12 @@ impl StartedService {
     /// Starts the service and waits until its URL answers.
     pub(super) fn start(
         args: &RestArgs,
+        launch: &LaunchPlan,
         command: &str,
         interruption: &Interruption,
         terminal: &Terminal,
     ) -> Result<Self, SetupError> {
-        let url = args.url.clone().ok_or_else(|| {
+        let url = launch.url.clone().ok_or_else(|| {
             SetupError::usage("--start requires --url, to detect when the service is up")
         })?;
         guard(&url, args.remote)?;
@@ -47,7 +49,7 @@ impl StartedService {
         let begun = Instant::now();
         let launch = Launch {
             interrupt: Some(Arc::clone(&interruption.stop)),
-            variables: args.variables.clone(),
+            variables: launch.variables.clone(),
             timeout: patience,
             ..Launch::new(command, ReadyCheck::Url(url.clone()))
         };

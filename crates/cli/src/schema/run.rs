@@ -9,7 +9,7 @@ use isobath_exec::Engine;
 use isobath_exec::server::ServerError;
 use isobath_rows::schema::confirm::{self, Confirmation};
 use isobath_rows::schema::criterion::Criterion;
-use isobath_rows::schema::cross_engine;
+use isobath_rows::schema::cross_engine::{self, EngineDifference};
 use isobath_rows::schema::generator::GeneratorName;
 use isobath_rows::schema::job::Config;
 use isobath_rows::schema::mutation::{self, OperatorSet};
@@ -179,22 +179,7 @@ fn one(
     terminal: &Terminal,
 ) -> Result<Exit, SchemaRunError> {
     let schema = &loaded.schema;
-    terminal.say(
-        Tone::Plain,
-        &format!(
-            "{}: {} tables, {} columns; dialect {} ({})",
-            schema.name,
-            schema.tables.len(),
-            schema
-                .tables
-                .iter()
-                .map(|table| table.columns.len())
-                .sum::<usize>(),
-            loaded.dialect,
-            loaded.evidence
-        ),
-    );
-    terminal.limitations(&loaded.limitations, sources);
+    introduce(loaded, sources, terminal);
     let syntax = loaded
         .limitations
         .iter()
@@ -264,6 +249,23 @@ fn one(
     }
     exit = exit.max(confirmed?);
     Ok(exit)
+}
+
+/// Says what was read.
+fn introduce(loaded: &LoadedSchema, sources: &[Source], terminal: &Terminal) {
+    let tables = &loaded.schema.tables;
+    let columns: usize = tables.iter().map(|table| table.columns.len()).sum();
+    terminal.say(
+        Tone::Plain,
+        &format!(
+            "{}: {} tables, {columns} columns; dialect {} ({})",
+            loaded.schema.name,
+            tables.len(),
+            loaded.dialect,
+            loaded.evidence
+        ),
+    );
+    terminal.limitations(&loaded.limitations, sources);
 }
 
 fn dressed(
@@ -369,27 +371,12 @@ fn confirm_all(
             other,
             engines.database(other)?,
         )?;
-        terminal.say(
-            if differences.is_empty() {
-                Tone::Good
-            } else {
-                Tone::Warning
-            },
-            &format!(
-                "  {other} agrees with {first} on {} of {} tests",
-                found.outcome.tests.len() - differences.len(),
-                found.outcome.tests.len()
-            ),
+        tell_differences(
+            &differences,
+            (first, other),
+            found.outcome.tests.len(),
+            terminal,
         );
-        for difference in differences.iter().take(8) {
-            terminal.say(
-                Tone::Plain,
-                &format!(
-                    "    {}: {first} {}, {other} {}",
-                    difference.test, difference.first, difference.other
-                ),
-            );
-        }
         report
             .disagreements
             .extend(differences.into_iter().map(|difference| Disagreement {
@@ -405,6 +392,31 @@ fn confirm_all(
         }
     }
     Ok(exit)
+}
+
+/// Says on how many tests two engines agree, and the first on which they do not.
+fn tell_differences(
+    differences: &[EngineDifference],
+    (first, other): (Engine, Engine),
+    n_tests: usize,
+    terminal: &Terminal,
+) {
+    let tone = match differences {
+        [] => Tone::Good,
+        _ => Tone::Warning,
+    };
+    let n_agreed = n_tests - differences.len();
+    let line = format!("  {other} agrees with {first} on {n_agreed} of {n_tests} tests");
+    terminal.say(tone, &line);
+    for difference in differences.iter().take(8) {
+        terminal.say(
+            Tone::Plain,
+            &format!(
+                "    {}: {first} {}, {other} {}",
+                difference.test, difference.first, difference.other
+            ),
+        );
+    }
 }
 
 fn told(
