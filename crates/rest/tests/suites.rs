@@ -130,7 +130,7 @@ fn suites_of_a_service_that_is_never_reset_pass_on_a_fresh_one_again_and_again()
     if !support::has("python3", &["-c", "import pytest, requests"]) {
         return;
     }
-    let (mut n_boards, mut n_notes, mut n_views) = (0, 0, 0);
+    let (mut n_boards, mut n_notes, mut n_views, mut n_dependent) = (0, 0, 0, 0);
     for seed in 1..=3 {
         let searched = isobath_suts::lasting::lasting();
         let plan = Plan {
@@ -149,6 +149,15 @@ fn suites_of_a_service_that_is_never_reset_pass_on_a_fresh_one_again_and_again()
             .filter(|kind| *kind == FaultKind::DeleteWithoutEffect)
             .collect();
         assert_eq!(accused, [], "seed {seed}");
+        // What needs something left behind is no test, but the calls that showed it are kept.
+        for shown in &outcome.dependent {
+            n_dependent += 1;
+            for fault in &shown.faults {
+                let identity = (fault.kind, fault.cause.clone());
+                assert!(outcome.needs_state.contains(&identity), "{identity:?}");
+            }
+            assert!(!shown.faults.is_empty() && !shown.exchanges.is_empty());
+        }
         drop(searched);
         let creates = |path: &str| {
             let mut tests = suite.tests.iter();
@@ -182,4 +191,5 @@ fn suites_of_a_service_that_is_never_reset_pass_on_a_fresh_one_again_and_again()
     assert!(n_boards >= 2, "boards are created with {n_boards} seeds");
     assert!(n_views >= 2, "views are seen with {n_views} seeds");
     assert!(n_notes >= 1, "notes are created with {n_notes} seeds");
+    assert!(n_dependent >= 1, "calls of faults without tests are kept");
 }

@@ -43,6 +43,8 @@ pub(super) struct FinishedRun<'a> {
     pub(super) service: &'a Arc<Service>,
     pub(super) outcome: &'a RunResult,
     pub(super) suite: HttpSuite,
+    /// What showed faults again and is not part of the suite.
+    dependent: HttpSuite,
     pub(super) seconds: f64,
     /// What the suites find in their environment and not in themselves, by variable.
     pub(super) secrets: BTreeMap<String, String>,
@@ -99,9 +101,12 @@ impl<'a> FinishedRun<'a> {
         {
             outside.settings.clone_from(settings);
         }
+        let name = name(&service.api);
+        let mut dependent = suite::suite(&name, service, users, &outcome.dependent, now);
         let secrets = if args.inline_secrets {
             BTreeMap::new()
         } else {
+            dependent.take_secrets();
             suite.take_secrets()
         };
         Self {
@@ -110,6 +115,7 @@ impl<'a> FinishedRun<'a> {
             service,
             outcome,
             suite,
+            dependent,
             seconds,
             late_statuses: RefCell::default(),
             interruption,
@@ -589,9 +595,10 @@ impl<'a> FinishedRun<'a> {
                 }
                 Some(_) => None,
             },
-            curl: shown
-                .map(|test| curl(&self.suite, test))
-                .unwrap_or_default(),
+            curl: match shown {
+                Some(test) => curl(&self.suite, test),
+                None => self.curl_of_dependent(fault).unwrap_or_default(),
+            },
             rows: shown.map(|test| test.row_statements()).unwrap_or_default(),
             location: place.map(|place| SourceLocation {
                 file: place.location.to_string(),
@@ -601,6 +608,17 @@ impl<'a> FinishedRun<'a> {
                 pointer: place.pointer.to_string(),
             }),
         }
+    }
+
+    /// The calls that showed a fault again, where these are no test.
+    fn curl_of_dependent(&self, fault: &Fault) -> Option<String> {
+        let shows = |test: &Test| {
+            let mut faults = test.faults.iter();
+            faults.any(|shown| shown.identity() == fault.identity())
+        };
+        let at = self.outcome.dependent.iter().position(shows)?;
+        let test = self.dependent.tests.get(at)?;
+        Some(curl(&self.dependent, test))
     }
 
     /// What of the document is not in the model, and which statements are not evaluated.

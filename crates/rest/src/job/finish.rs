@@ -61,6 +61,8 @@ pub(super) struct Finish<'a> {
     pub(super) not_shown_again: BTreeSet<(FaultKind, String)>,
     /// The identities of faults that show only after other calls than those of their tests.
     pub(super) needs_state: BTreeSet<(FaultKind, String)>,
+    /// What showed those of them that were repeated.
+    pub(super) dependent: Vec<Test>,
     pub(super) lost: Option<ServiceLost>,
 }
 
@@ -579,8 +581,17 @@ impl Finish<'_> {
             || self.names_leftovers(&candidate, &exchanges)
         {
             self.state_dependent += 1;
-            let identities = faults.into_iter().map(|fault| (fault.kind, fault.cause));
+            let identities = faults.iter().map(|fault| (fault.kind, fault.cause.clone()));
             self.needs_state.extend(identities);
+            if !faults.is_empty() {
+                self.dependent.push(Test {
+                    candidate,
+                    exchanges,
+                    again,
+                    covers,
+                    faults,
+                });
+            }
             return None;
         }
         candidate.retain_used_mock_responses(exchanges.iter().chain(&again));

@@ -224,6 +224,8 @@ pub struct RunResult {
     pub not_shown_again: BTreeSet<(FaultKind, String)>,
     /// The identities of faults that show only after other calls than those of their tests.
     pub needs_state: BTreeSet<(FaultKind, String)>,
+    /// What showed those of them that were repeated: no tests, because a fresh service may answer in another way.
+    pub dependent: Vec<Test>,
     /// The identities of faults that need rows like none that a call was seen to write, with the tables of these.
     pub needs_rows: BTreeMap<(FaultKind, String), String>,
     /// Why the service could not be reached any more.

@@ -142,6 +142,7 @@ pub fn run(
         state_dependent: 0,
         not_shown_again: BTreeSet::new(),
         needs_state: BTreeSet::new(),
+        dependent: Vec::new(),
         lost: probed.lost.or(ended.err()),
     };
     finish.note(services(service, config).flat_map(|service| unexplained(service)));
@@ -190,6 +191,7 @@ pub fn run(
         state_dependent: finish.state_dependent,
         not_shown_again: std::mem::take(&mut finish.not_shown_again),
         needs_state: std::mem::take(&mut finish.needs_state),
+        dependent: std::mem::take(&mut finish.dependent),
         needs_rows,
         interrupted: config.interrupt.load(Ordering::Relaxed),
         code: Some(finish.problem.code())

@@ -126,7 +126,11 @@ pub(super) fn shared_places(value: &Value, at: &mut String, places: &mut BTreeSe
         Value::Number(_) if at.is_empty() => {
             places.insert(String::new());
         }
-        Value::Array(items) if items.iter().any(Value::is_object) => {
+        // What is empty now, others may fill, and some services only do so a while later.
+        Value::Array(items) if items.is_empty() || items.iter().any(Value::is_object) => {
+            places.insert(at.clone());
+        }
+        Value::Object(object) if object.is_empty() => {
             places.insert(at.clone());
         }
         Value::Object(object) => {
@@ -308,6 +312,11 @@ mod tests {
             json!({"next": null, "last": "http://x/boats?page=9", "first": "http://x/boats"}),
             &["/last", "/next"],
         );
+        check(
+            json!({"drafts": [], "byName": {}, "sizes": [1, 2]}),
+            &["/byName", "/drafts"],
+        );
+        check(json!([]), &[""]);
         check(json!(17), &[""]);
         check(json!({"moored": 3, "away": 0}), &["/away", "/moored"]);
     }
