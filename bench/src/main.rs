@@ -169,15 +169,20 @@ fn main() -> ExitCode {
                 only: numbers.get(2).copied(),
             })
         }
-        ["strangers", folder, program, seconds, names @ ..] => {
-            let Ok(seconds) = seconds.parse() else {
-                eprintln!("isobath-bench: `{seconds}` is not a number of seconds");
+        ["strangers", folder, program, seconds, words @ ..] => {
+            let (seed, names) = match words {
+                ["--seed", seed, names @ ..] => (*seed, names),
+                names => ("1", names),
+            };
+            let (Ok(seconds), Ok(seed)) = (seconds.parse(), seed.parse()) else {
+                eprintln!("isobath-bench: `{seconds}` seconds or seed `{seed}`: not a number");
                 return ExitCode::from(2);
             };
             strangers::table(&strangers::Plan {
                 folder: Path::new(folder),
                 program: Path::new(program),
                 seconds,
+                seed,
                 names,
             })
         }
@@ -254,7 +259,7 @@ fn main() -> ExitCode {
             eprintln!(
                 "       isobath-bench jvm SAMPLES ISOBATH [SEEDS [CALLS [probes|throughput|figures|functions|numbers|texts]]]"
             );
-            eprintln!("       isobath-bench strangers FOLDER ISOBATH SECONDS [NAME…]");
+            eprintln!("       isobath-bench strangers FOLDER ISOBATH SECONDS [--seed N] [NAME…]");
             eprintln!("       isobath-bench python SAMPLES ISOBATH [SEEDS [CALLS [SERVICE]]]");
             eprintln!("       isobath-bench python SAMPLES latency [fastapi|flask|django]");
             eprintln!(

@@ -2,7 +2,7 @@
 //!
 //! The services are installed in a folder by whoever runs this; `strangers.toml` there says how to start each in its
 //! initial state. Both tools call through a recording proxy, so calls are counted by one witness. The generated
-//! suite, kept in `results`, is then run on a freshly started service.
+//! suite, kept in `results` with what its runs printed, is then run on a freshly started service.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
@@ -41,6 +41,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) program: &'a Path,
     /// Seconds for each tool on each service.
     pub(crate) seconds: u64,
+    /// The random seed of both tools.
+    pub(crate) seed: u64,
     /// The names of the services to measure; all if empty.
     pub(crate) names: &'a [&'a str],
 }
@@ -70,6 +72,7 @@ fn measure(plan: &Plan<'_>) -> Result<bool, BenchError> {
             stranger,
             folder: &folder,
             seconds: plan.seconds,
+            seed: plan.seed.to_string(),
         };
         let output = folder.join("results").join(&stranger.name);
         if output.exists() {
@@ -106,6 +109,7 @@ struct Bench<'a> {
     stranger: &'a Stranger,
     folder: &'a Path,
     seconds: u64,
+    seed: String,
 }
 
 /// What a tool did to a service.
@@ -222,7 +226,7 @@ impl Bench<'_> {
                 "pytest",
                 "--inline-secrets",
                 "--seed",
-                "1",
+                &self.seed,
                 "--out",
             ])
             .arg(output)
@@ -253,7 +257,12 @@ impl Bench<'_> {
                 "--url",
                 &format!("http://127.0.0.1:{port}{}", self.stranger.base_path),
             ])
-            .args(["--max-time", &self.seconds.to_string(), "--seed", "1"])
+            .args([
+                "--max-time",
+                &self.seconds.to_string(),
+                "--seed",
+                &self.seed,
+            ])
             .args([
                 "--continue-on-failure",
                 "--suppress-health-check",
@@ -317,7 +326,7 @@ impl Bench<'_> {
         let port = self.stranger.port()?;
         let service = self.stranger.start(self.folder, port)?;
         let mut runs = Vec::new();
-        for _ in 0..SUITE_RUNS {
+        for run in 1..=SUITE_RUNS {
             let printed = Command::new("python3")
                 .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])
                 .arg(tests)
@@ -328,6 +337,8 @@ impl Bench<'_> {
                 )
                 .output()?;
             let printed = all_output(&printed);
+            let kept = format!("{}-suite-{run}.txt", self.stranger.name);
+            fs::write(self.folder.join("results").join(kept), &printed)?;
             runs.push(printed.lines().last().unwrap_or_default().to_owned());
         }
         drop(service);
