@@ -10,12 +10,13 @@ use std::sync::LazyLock;
 use isobath_exec::http::{CallFailure, Request};
 use isobath_genes::{Rule, RuleViolation};
 use regex::Regex;
+use serde_json::Value;
 
 pub use trace::stack_trace;
 
 use crate::action::{ReceivedResponse, ResponseChecker, Violation, ViolationKind};
 use crate::db_oracle::{label, violated};
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, texts_in};
 use crate::fault::{COERCION, Fault, FaultKind, normalize};
 use crate::feedback::Panic;
 use crate::openapi::{Api, Version};
@@ -393,6 +394,7 @@ fn server_error_cause(
         format!(" ({})", normalize(&exchange.redacted(failure.to_owned())))
     });
     let message = without_inputs(&message, &exchange.request);
+    let message = without_last_input(&message, exchange.sent.as_ref());
     let message = normalize(&exchange.redacted(message));
     let cause = format!("{name} {status} {message}");
     format!("{}{failure}", cause.trim_end())
@@ -487,6 +489,28 @@ fn without_inputs(message: &str, request: &Request) -> String {
     words.collect()
 }
 
+/// A message without the input that it ends with, as "unknown type: X" and "no constant a.b.Color.X" do: of any length,
+/// also none.
+fn without_last_input(message: &str, sent: Option<&Value>) -> String {
+    let is_end = |c: char| c.is_whitespace() || "'\"`.,;)]>".contains(c);
+    let texts = sent.map(|sent| texts_in(sent, 0)).unwrap_or_default();
+    for bare in [message, message.trim_end_matches(is_end)] {
+        let before = texts.iter().filter_map(|text| bare.strip_suffix(text));
+        let before = before.filter(|before| before.ends_with(|c: char| !c.is_alphanumeric()));
+        if let Some(before) = before.min_by_key(|before| before.len()) {
+            let end = message.strip_prefix(bare).unwrap_or_default();
+            return format!("{before}…{end}");
+        }
+    }
+    let last = message.split_whitespace().last().unwrap_or_default();
+    let is_qualified = last.trim_end_matches('.').contains('.') && last.ends_with('.');
+    match message.trim_end().ends_with(':') {
+        true => format!("{} …", message.trim_end()),
+        false if is_qualified => format!("{}…", message.trim_end()),
+        false => message.to_owned(),
+    }
+}
+
 /// What is wrong with an input, in words.
 fn describe(breach: &RuleViolation) -> String {
     let place = stable_pointer(&breach.pointer);
@@ -534,6 +558,22 @@ mod tests {
         };
         assert_eq!(message("a.example"), "Can't resolve host …, hook.");
         assert_eq!(message("a.example"), message("b#c.org"));
+    }
+
+    #[test]
+    fn messages_that_end_with_what_was_sent_are_one() {
+        let check = |message: &str, input: &str, expected: &str| {
+            let sent = serde_json::json!({ "body": { "kind": input, "name": "boat" } });
+            assert_eq!(without_last_input(message, Some(&sent)), expected);
+        };
+        for input in ["W", "AWRO", "a b", "nul\0byte", ""] {
+            check(&format!("unknown type: {input}"), input, "unknown type: …");
+            let message = format!("no constant a.b.Color.{input}");
+            check(&message, input, "no constant a.b.Color.…");
+        }
+        check("unknown type 'W'.", "W", "unknown type '…'.");
+        check("there is no BigBoat", "Boat", "there is no BigBoat");
+        check("it failed.", "", "it failed.");
     }
 
     /// The cause of a response that hides why a statement failed.
