@@ -108,8 +108,9 @@ impl BinaryDomain {
         } else if self.max.is_none_or(|max| n < max) && rng.bool() {
             bytes.push(rng.u8(..));
         } else {
-            let at = rng.usize(..bytes.len());
-            bytes[at] ^= 1 << rng.u8(0..8);
+            let changed = rng.choice(&mut bytes);
+            let bit = 1 << rng.u8(0..8);
+            changed.into_iter().for_each(|byte| *byte ^= bit);
         }
         bytes.into()
     }

@@ -19,11 +19,13 @@ impl Model {
                 self.cross_arrays(domain, Arc::make_mut(a), Arc::make_mut(b), rng);
             }
             (Domain::Choice(options), Value::Choice(left), Value::Choice(right))
-                if left.0 == right.0 && (left.0 as usize) < options.len() =>
+                if left.0 == right.0 =>
             {
-                let option = options[left.0 as usize];
+                let option = options.get(left.0 as usize);
                 let (left, right) = (Arc::make_mut(left), Arc::make_mut(right));
-                self.crossover(option, &mut left.1, &mut right.1, rng);
+                if let Some(&option) = option {
+                    self.crossover(option, &mut left.1, &mut right.1, rng);
+                }
             }
             (Domain::Text(domain), Value::Text(left), Value::Text(right)) if rng.bool() => {
                 // One cut at the same character, so that the tails keep their positions.

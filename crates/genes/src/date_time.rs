@@ -95,7 +95,8 @@ impl DateTime {
     pub(crate) fn sample(rng: &mut Rng, config: &GeneConfig, kind: DateTimeKind) -> Self {
         let mut date_time = Self {
             year: if rng.f64() < config.boundary {
-                [1900, 1969, 1970, 2000, 2038, 2100][rng.usize(..6)]
+                rng.choice([1900, 1969, 1970, 2000, 2038, 2100])
+                    .unwrap_or(1970)
             } else {
                 rng.i16(1990..=2030)
             },
@@ -201,7 +202,7 @@ impl DateTime {
         let mut next = self;
         if kind.has_date() && rng.bool() {
             // Services that count milliseconds or seconds measure in these.
-            let day = [1.0, 86_400.0, 86_400_000.0][rng.usize(..3)];
+            let day = rng.choice([1.0, 86_400.0, 86_400_000.0])?;
             let days = (distance / day).ceil();
             let days = (days < 4e6).then_some(days as i64)?;
             next = next.plus_days(sign * days)?;
@@ -266,8 +267,8 @@ impl DateTime {
             rest.one_of(b":")?;
             date_time.minute = i8::try_from(rest.digits(2)?).ok()?;
             rest.one_of(b":")?;
-            date_time.second = if rest.0.starts_with(b"-1") {
-                rest.0 = &rest.0[2..];
+            date_time.second = if let Some(after) = rest.0.strip_prefix(b"-1") {
+                rest.0 = after;
                 -1
             } else {
                 i8::try_from(rest.digits(2)?).ok()?

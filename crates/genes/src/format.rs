@@ -133,10 +133,10 @@ pub(crate) fn pattern(name: &str) -> Option<(Shape, Arc<Pattern>)> {
     static MADE: [OnceLock<Arc<Pattern>>; PATTERNS.len()] =
         [const { OnceLock::new() }; PATTERNS.len()];
     let name = canonical(name);
-    let at = PATTERNS.iter().position(|(known, _)| *known == name)?;
-    let pattern = MADE[at].get_or_init(|| {
-        Arc::new(Pattern::new(PATTERNS[at].1).expect("each pattern of the table is tested"))
-    });
+    let mut patterns = PATTERNS.iter().zip(&MADE);
+    let ((_, text), made) = patterns.find(|((known, _), _)| *known == name)?;
+    let pattern = made
+        .get_or_init(|| Arc::new(Pattern::new(text).expect("each pattern of the table is tested")));
     Some((Shape::of(name), pattern.clone()))
 }
 

@@ -169,6 +169,10 @@ pub struct Model {
 impl Model {
     /// The node of an index that this model gave out.
     #[must_use]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "indexes of nodes come from the model that they are used with"
+    )]
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
     }
@@ -193,7 +197,7 @@ impl Model {
     /// Whether the node requires itself, or more than [`MAX_LEVELS`] levels, so that no value fits it.
     #[must_use]
     pub fn is_infinite(&self, id: NodeId) -> bool {
-        self.heights[id.index()] == ENDLESS
+        self.height(id) == ENDLESS
     }
 
     /// The names of the examples in the node and below it, each once, in order.
@@ -216,7 +220,7 @@ impl Model {
             }
             let from = stack.len();
             for_each_child(&self.node(id).domain, |child, _| stack.push(child));
-            stack[from..].reverse();
+            stack.get_mut(from..).unwrap_or_default().reverse();
         }
         names
     }
@@ -239,6 +243,10 @@ impl Model {
             .map(Arc::new)
     }
 
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "there is a height for each node, and indexes of nodes come from this model"
+    )]
     pub(crate) fn height(&self, id: NodeId) -> u16 {
         self.heights[id.index()]
     }
@@ -320,6 +328,10 @@ impl ModelBuilder {
     }
 
     /// Says what a reserved index is.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the index was reserved in this builder, which removes no node"
+    )]
     pub fn define(&mut self, id: NodeId, node: impl Into<Node>) {
         self.nodes[id.index()] = Some(node.into());
     }
@@ -365,14 +377,20 @@ impl ModelBuilder {
         let heights = heights(&nodes);
         let mut model = Model { nodes, heights };
         for id in model.ids() {
-            let mut examples = std::mem::take(&mut model.nodes[id.index()].examples);
+            let examples_of = |model: &mut Model| {
+                let node = model.nodes.get_mut(id.index());
+                node.map(|node| std::mem::take(&mut node.examples))
+            };
+            let mut examples = examples_of(&mut model).unwrap_or_default();
             for example in &mut examples {
                 match model.repaired(id, &example.value) {
                     Some(value) => example.value = value,
                     None => example.fits = false,
                 }
             }
-            model.nodes[id.index()].examples = examples;
+            if let Some(node) = model.nodes.get_mut(id.index()) {
+                node.examples = examples;
+            }
         }
         model
     }
@@ -404,6 +422,10 @@ fn least_optional(object: &ObjectDomain, heights: &[u16]) -> u16 {
 }
 
 /// The least nesting of a value of each node, by iteration to a fixpoint.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "there is a height for each node, and the nodes of a model refer to each other only"
+)]
 fn heights(nodes: &[Node]) -> Vec<u16> {
     let mut heights = vec![ENDLESS; nodes.len()];
     for _ in 0..MAX_LEVELS {

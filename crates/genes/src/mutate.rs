@@ -246,34 +246,29 @@ impl Mutator<'_> {
             }
             (Domain::Array(domain), Value::Array(items)) => {
                 let items = Arc::make_mut(items);
-                let old = domain.unique.then(|| items[step].clone());
-                let changed =
-                    self.descend(model, domain.item, &mut items[step], rest, op, depth + 1);
-                match old {
-                    Some(old) if changed && is_repeated(model, domain, items, step) => {
-                        items[step] = old;
-                        false
-                    }
-                    _ => changed,
+                let Some(item) = items.get_mut(step) else {
+                    return false;
+                };
+                let old = domain.unique.then(|| item.clone());
+                let changed = self.descend(model, domain.item, item, rest, op, depth + 1);
+                let is_repeated =
+                    changed && old.is_some() && is_repeated(model, domain, items, step);
+                if let (true, Some(old), Some(item)) = (is_repeated, old, items.get_mut(step)) {
+                    *item = old;
                 }
+                changed && !is_repeated
             }
             (Domain::Object(domain), Value::Object(object)) => {
                 let object = Arc::make_mut(object);
-                match (domain.fields.get(step), domain.extra) {
-                    (Some(field), _) => self.descend(
-                        model,
-                        field.node,
-                        &mut object.fields[step],
-                        rest,
-                        op,
-                        depth + 1,
-                    ),
+                let (node, value) = match (domain.fields.get(step), domain.extra) {
+                    (Some(field), _) => (field.node, object.fields.get_mut(step)),
                     (None, Some(extra)) => {
-                        let value = &mut object.extra[step - domain.fields.len()].1;
-                        self.descend(model, extra.value, value, rest, op, depth + 1)
+                        let value = object.extra.get_mut(step - domain.fields.len());
+                        (extra.value, value.map(|(_, value)| value))
                     }
-                    (None, None) => false,
-                }
+                    (None, None) => return false,
+                };
+                value.is_some_and(|value| self.descend(model, node, value, rest, op, depth + 1))
             }
             (Domain::Choice(options), Value::Choice(choice)) => {
                 let (i, inner) = Arc::make_mut(choice);
@@ -317,13 +312,15 @@ impl Mutator<'_> {
                 differs
             }
             (MutationOperator::Toggle(i), Domain::Object(domain), Value::Object(object)) => {
-                let i = i as usize;
-                let next = if object.fields[i] == Value::Absent {
-                    self.sampler(model).node(domain.fields[i].node, depth + 1)
+                let values = Arc::make_mut(object).fields.iter_mut();
+                let Some((field, value)) = domain.fields.iter().zip(values).nth(i as usize) else {
+                    return false;
+                };
+                *value = if *value == Value::Absent {
+                    self.sampler(model).node(field.node, depth + 1)
                 } else {
                     Value::Absent
                 };
-                Arc::make_mut(object).fields[i] = next;
                 true
             }
             (MutationOperator::Resize, Domain::Array(domain), Value::Array(items)) => {
@@ -453,7 +450,7 @@ impl Mutator<'_> {
 
 fn is_repeated(model: &Model, domain: &ArrayDomain, items: &[Value], at: usize) -> bool {
     let print = |value: &Value| model.print(domain.item, value, &Unresolved);
-    let Some(json) = print(&items[at]) else {
+    let Some(json) = items.get(at).and_then(print) else {
         return false;
     };
     items.iter().enumerate().any(|(i, item)| {

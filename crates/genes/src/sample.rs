@@ -118,7 +118,7 @@ impl<'a> Sampler<'a> {
         let i = if self.is_tight(depth) {
             (0..n)
                 .filter(|i| Some(*i) != but)
-                .min_by_key(|i| model.height(options[*i as usize]))
+                .min_by_key(|i| options.get(*i as usize).map(|id| model.height(*id)))
         } else {
             let others = n - u32::from(but.is_some_and(|but| but < n));
             (others > 0).then(|| {
@@ -126,11 +126,9 @@ impl<'a> Sampler<'a> {
                 i + u32::from(but.is_some_and(|but| i >= but))
             })
         };
-        match i {
-            Some(i) => {
-                let value = self.node(options[i as usize], depth + 1);
-                Value::Choice(Arc::new((i, value)))
-            }
+        let chosen = i.and_then(|i| Some((i, *options.get(i as usize)?)));
+        match chosen {
+            Some((i, option)) => Value::Choice(Arc::new((i, self.node(option, depth + 1)))),
             None => Value::Null,
         }
     }
@@ -227,6 +225,10 @@ impl<'a> Sampler<'a> {
     }
 
     /// Adds or leaves out optional properties until their number is allowed.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "an object has a value for each field of its domain; positions are those of its own fields"
+    )]
     fn mend_count(&mut self, domain: &ObjectDomain, object: &mut ObjectValue, depth: u32) {
         while object.n_present() < domain.min as usize {
             let absent = |object: &ObjectValue| -> Vec<usize> {

@@ -63,7 +63,7 @@ impl TextDomain {
         };
         let mut text = String::with_capacity(n as usize);
         if n > 0 && rng.u8(0..16) == 0 {
-            let awkward = EDGE_CASES[rng.usize(..EDGE_CASES.len())];
+            let awkward = rng.choice(EDGE_CASES).unwrap_or_default();
             if length(awkward) <= n {
                 text.push_str(awkward);
             }
@@ -100,6 +100,10 @@ impl TextDomain {
         Some(self.edit(rng, text))
     }
 
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the position is below the number of characters where there is one"
+    )]
     fn edit(&self, rng: &mut Rng, text: &str) -> Arc<str> {
         let n = length(text);
         let may_grow = self.max.is_none_or(|max| n < max);
@@ -127,7 +131,8 @@ impl TextDomain {
 }
 
 fn letter(rng: &mut Rng) -> char {
-    char::from(LETTERS[rng.usize(..LETTERS.len())])
+    let letter = rng.choice(LETTERS).copied();
+    char::from(letter.expect("there are letters"))
 }
 
 /// The next or previous character; branch distances on text shrink one code point at a time.

@@ -359,12 +359,10 @@ fn off_pattern(text: &str, rng: &mut Rng, is_off: impl Fn(&str) -> bool) -> Opti
     let chars: Vec<char> = text.chars().collect();
     for _ in 0..24 {
         let mut next = chars.clone();
-        let strange = STRANGE[rng.usize(..STRANGE.len())];
-        if next.is_empty() {
-            next.push(strange);
-        } else {
-            let at = rng.usize(..next.len());
-            next[at] = strange;
+        let strange = rng.choice(STRANGE)?;
+        match rng.choice(&mut next) {
+            Some(changed) => *changed = strange,
+            None => next.push(strange),
         }
         let next: String = next.into_iter().collect();
         if is_off(&next) {

@@ -147,8 +147,8 @@ impl Model {
                 let name = segment.replace("~1", "/").replace("~0", "~");
                 let object = Arc::make_mut(object);
                 if let Some(i) = domain.fields.iter().position(|field| *field.name == *name) {
-                    let field = &domain.fields[i];
-                    return self.at_mut(field.node, &mut object.fields[i], rest, f);
+                    let field = domain.fields.get(i)?;
+                    return self.at_mut(field.node, object.fields.get_mut(i)?, rest, f);
                 }
                 let extra = domain.extra?;
                 let (_, value) = object

@@ -554,7 +554,7 @@ impl Caller {
         let (mut request, input) = match &step.kind {
             StepKind::Call { action, breach } => {
                 let mut written = action.request(&service.api, resolver);
-                let operation = &service.api.operations[action.operation];
+                let operation = service.api.operation(action.operation);
                 let broken = breach.as_ref();
                 if let Some(body) = broken.and_then(|breach| broken_body(breach.rule, operation)) {
                     written.body = Some(body);

@@ -279,8 +279,8 @@ impl Candidate {
             let mut joined: Vec<u32> = vec![step.id];
             let mut place = independent_parts.len();
             let mut index = 0;
-            while index < independent_parts.len() {
-                if own(&independent_parts[index]) {
+            while let Some(part) = independent_parts.get(index) {
+                if own(part) {
                     joined.extend(independent_parts.remove(index));
                     place = place.min(index);
                 } else {

@@ -121,7 +121,7 @@ impl Disruption {
         } else if !is_refused {
             self.streak.clear();
             let is_read = matches!(
-                &*api.operations[operation].method,
+                &*api.operation(operation).method,
                 "GET" | "HEAD" | "OPTIONS"
             );
             if (200..300).contains(&status) && !is_read {
@@ -161,7 +161,7 @@ pub fn may_end_session(api: &Api, operation: usize) -> bool {
         "rotatetoken",
         "revokealltokens",
     ];
-    let operation = &api.operations[operation];
+    let operation = api.operation(operation);
     let is_read = matches!(&*operation.method, "GET" | "HEAD" | "OPTIONS");
     let path: String = operation
         .path

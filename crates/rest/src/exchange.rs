@@ -122,7 +122,8 @@ impl Exchange {
         let call = format!("{} {}", self.request.method, shortened(&path, SHOWN_PATH));
         match self.response() {
             Some(response) => {
-                let body = String::from_utf8_lossy(&response.body[..response.body.len().min(READ)]);
+                let body =
+                    String::from_utf8_lossy(response.body.get(..READ).unwrap_or(&response.body));
                 let body = body.split_whitespace().collect::<Vec<_>>().join(" ");
                 let body = redacted(&body);
                 let line = format!(

@@ -435,7 +435,7 @@ impl Fault {
     /// Takes note of the calls that showed it, the last of these at the end.
     pub(crate) fn note_calls(&mut self, exchanges: &[Exchange]) {
         let first = exchanges.len().saturating_sub(MAX_CALLS);
-        let calls = exchanges[first..].iter();
+        let calls = exchanges.iter().skip(first);
         self.calls = calls.map(Exchange::summary).collect();
     }
 

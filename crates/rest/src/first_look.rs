@@ -154,7 +154,7 @@ impl FirstLooks {
     pub(crate) fn had(&self, api: &Api, path: &str, text: &str) -> bool {
         let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_above = |operation: usize| {
-            let collection = api.operations[operation].path.trim_end_matches('/');
+            let collection = api.operation(operation).path.trim_end_matches('/');
             let below = path.strip_prefix(collection);
             !collection.is_empty() && below.is_some_and(|below| below.starts_with("/{"))
         };

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use crate::openapi::Api;
+use crate::per_operation::PerOperation;
 use crate::resource::Resources;
 
 /// The most steps of a tour. A longer one costs more than it saves when it is mutated.
@@ -136,15 +137,13 @@ impl FirstPass {
         resources: &Resources,
         is_avoided: impl Fn(usize) -> bool,
     ) -> Self {
-        let operations = 0..api.operations.len();
-        let wanted: Vec<bool> = operations.map(|operation| !is_avoided(operation)).collect();
+        let wanted = PerOperation::new(api, |operation| !is_avoided(operation));
         // Each group for all operations before the next group: time may end any moment.
         let mut negative: Vec<NegativeCalls> = Vec::new();
         for group in NegativeCall::GROUPS {
-            let called = (0..wanted.len()).filter(|&operation| wanted[operation]);
-            for operation in called {
+            for operation in wanted.positions(|is_wanted| *is_wanted) {
                 // What deletes leaves nothing for the next call.
-                let is_delete = &*api.operations[operation].method == "DELETE";
+                let is_delete = &*api.operation(operation).method == "DELETE";
                 let size = if is_delete { 1 } else { group.len() };
                 let calls = group.chunks(size).map(|calls| (operation, calls.to_vec()));
                 negative.extend(calls);
@@ -221,9 +220,7 @@ impl FirstPass {
             self.interval *= 2;
             self.until_next = self.interval;
             // By now, what they need may be there more often, and chance may be kinder.
-            let wanted: Vec<bool> = (0..api.operations.len())
-                .map(|operation| news(operation).is_some())
-                .collect();
+            let wanted = PerOperation::new(api, |operation| news(operation).is_some());
             self.tours = plan(api, resources, &wanted);
         }
         let tour = self.tours.pop_front()?;
@@ -232,7 +229,7 @@ impl FirstPass {
         }
         if self.tours.is_empty() && self.passes < MAX_PASSES {
             self.passes += 1;
-            let mut wanted = vec![false; api.operations.len()];
+            let mut wanted = PerOperation::filled(api, false);
             for (operation, known) in self.known.iter_mut().enumerate() {
                 if let Some(now) = news(operation)
                     && now > *known
@@ -248,9 +245,9 @@ impl FirstPass {
 }
 
 /// Tours that call each of the wanted operations, cheapest first.
-fn plan(api: &Api, resources: &Resources, wanted: &[bool]) -> VecDeque<Vec<usize>> {
+fn plan(api: &Api, resources: &Resources, wanted: &PerOperation<bool>) -> VecDeque<Vec<usize>> {
     let planner = Planner::new(api, resources);
-    let mut left = wanted.to_vec();
+    let mut left = wanted.clone();
     let mut tours: Vec<Vec<usize>> = Vec::new();
     // What needs nothing and makes nothing is a tour of its own.
     for (operation, is_left) in left.iter_mut().enumerate() {
@@ -260,8 +257,9 @@ fn plan(api: &Api, resources: &Resources, wanted: &[bool]) -> VecDeque<Vec<usize
         }
     }
     // What is created here is surely there; lists may be empty.
-    let mut roots: Vec<usize> = (0..left.len())
-        .filter(|&operation| left[operation] && planner.is_root(operation))
+    let mut roots: Vec<usize> = left
+        .positions(|is_left| *is_left)
+        .filter(|&operation| planner.is_root(operation))
         .collect();
     roots.sort_by_key(|&operation| method_rank(api, operation));
     for root in roots {
@@ -271,7 +269,7 @@ fn plan(api: &Api, resources: &Resources, wanted: &[bool]) -> VecDeque<Vec<usize
         tours.push(planner.ordered(tour));
     }
     // What is left needs something of several roots, or of what a tour had no room for.
-    for operation in 0..left.len() {
+    for operation in 0..api.operations.len() {
         if !left[operation] {
             continue;
         }
@@ -291,34 +289,32 @@ fn plan(api: &Api, resources: &Resources, wanted: &[bool]) -> VecDeque<Vec<usize
 struct Planner<'a> {
     api: &'a Api,
     /// Per operation, the producers of each value that it cannot do without, the likeliest first.
-    needs: Vec<Vec<Vec<usize>>>,
-    is_producer: Vec<bool>,
+    needs: PerOperation<Vec<Vec<usize>>>,
+    is_producer: PerOperation<bool>,
 }
 
 impl<'a> Planner<'a> {
     fn new(api: &'a Api, resources: &Resources) -> Self {
-        let mut is_producer = vec![false; api.operations.len()];
-        let needs = (0..api.operations.len())
-            .map(|operation| {
-                let essential = resources
-                    .dependencies(operation)
-                    .iter()
-                    .filter(|dependency| dependency.required);
-                let producers = essential.map(|dependency| {
-                    let mut producers: Vec<usize> = Vec::new();
-                    for producer in &dependency.producers {
-                        is_producer[producer.operation] = true;
-                        if !producers.contains(&producer.operation) {
-                            producers.push(producer.operation);
-                        }
+        let mut is_producer = PerOperation::filled(api, false);
+        let needs = PerOperation::new(api, |operation| {
+            let essential = resources
+                .dependencies(operation)
+                .iter()
+                .filter(|dependency| dependency.required);
+            let producers = essential.map(|dependency| {
+                let mut producers: Vec<usize> = Vec::new();
+                for producer in &dependency.producers {
+                    is_producer[producer.operation] = true;
+                    if !producers.contains(&producer.operation) {
+                        producers.push(producer.operation);
                     }
-                    producers
-                });
+                }
                 producers
-                    .filter(|producers| !producers.is_empty())
-                    .collect()
-            })
-            .collect();
+            });
+            producers
+                .filter(|producers| !producers.is_empty())
+                .collect()
+        });
         Self {
             api,
             needs,
@@ -336,7 +332,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Adds what the tour provides for, until it is full.
-    fn grow(&self, tour: &mut Vec<usize>, left: &mut [bool]) {
+    fn grow(&self, tour: &mut Vec<usize>, left: &mut PerOperation<bool>) {
         loop {
             let before = tour.len();
             for (operation, is_left) in left.iter_mut().enumerate() {
@@ -377,10 +373,10 @@ impl<'a> Planner<'a> {
 
     /// The tour with what deletes at its end, what is nested deeper first.
     fn ordered(&self, tour: Vec<usize>) -> Vec<usize> {
-        let is_delete = |operation: &usize| &*self.api.operations[*operation].method == "DELETE";
+        let is_delete = |operation: &usize| &*self.api.operation(*operation).method == "DELETE";
         let (mut deletes, mut order): (Vec<usize>, Vec<usize>) =
             tour.into_iter().partition(is_delete);
-        let depth = |operation: &usize| self.api.operations[*operation].segments.len();
+        let depth = |operation: &usize| self.api.operation(*operation).segments.len();
         deletes.sort_by_key(|operation| std::cmp::Reverse(depth(operation)));
         order.extend(deletes);
         order
@@ -388,7 +384,7 @@ impl<'a> Planner<'a> {
 }
 
 fn method_rank(api: &Api, operation: usize) -> u8 {
-    match &*api.operations[operation].method {
+    match &*api.operation(operation).method {
         "POST" => 0,
         "PUT" => 1,
         _ => 2,
@@ -431,13 +427,10 @@ paths:
     fn tours(failing: Option<&[&str]>) -> Vec<String> {
         let api = read(DOCUMENT, "harbor.yaml", &NoLoader).expect("a good document");
         let resources = Resources::of(&api);
-        let wanted: Vec<bool> = api
-            .operations
-            .iter()
-            .map(|operation| {
-                failing.is_none_or(|failing| failing.contains(&operation.name().as_str()))
-            })
-            .collect();
+        let wanted = PerOperation::new(&api, |operation| {
+            let name = api.operation(operation).name();
+            failing.is_none_or(|failing| failing.contains(&name.as_str()))
+        });
         let name = |operation: &usize| api.operations[*operation].name();
         plan(&api, &resources, &wanted)
             .iter()

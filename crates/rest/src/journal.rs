@@ -31,12 +31,12 @@ pub fn store(api: &Api, schema: Option<&Schema>, candidate: &Candidate) -> Json 
         .iter()
         .map(|step| store_step(api, step))
         .collect();
-    let mut json = json!({ "rows": rows, "steps": steps });
-    if !candidate.mock_responses.is_empty() {
-        let mock_responses = candidate.mock_responses.iter();
-        json["mock_responses"] = mock_responses.map(MockResponse::store).collect();
+    if candidate.mock_responses.is_empty() {
+        return json!({ "rows": rows, "steps": steps });
     }
-    json
+    let mock_responses = candidate.mock_responses.iter();
+    let mock_responses: Vec<Json> = mock_responses.map(MockResponse::store).collect();
+    json!({ "rows": rows, "steps": steps, "mock_responses": mock_responses })
 }
 
 /// The candidate that was stored as `json`; `None` when something in it is unknown here.
@@ -131,8 +131,9 @@ fn is_sound(candidate: &Candidate) -> bool {
 }
 
 fn store_step(api: &Api, step: &Step) -> Json {
-    let mut json = match &step.kind {
-        StepKind::Follow(source) => json!({ "follow": source }),
+    let (id, user) = (step.id, step.user);
+    match &step.kind {
+        StepKind::Follow(source) => json!({ "follow": source, "id": id, "user": user }),
         StepKind::Call { action, breach } => {
             let operation = api.operations.get(action.operation);
             let undocumented = action.undocumented.iter().map(|extra| {
@@ -147,12 +148,11 @@ fn store_step(api: &Api, step: &Step) -> Json {
                 "input": action.gene.store(),
                 "undocumented": undocumented,
                 "breach": breach,
+                "id": id,
+                "user": user,
             })
         }
-    };
-    json["id"] = step.id.into();
-    json["user"] = step.user.into();
-    json
+    }
 }
 
 fn restore_step(api: &Api, n_users: usize, json: &Json) -> Option<Step> {

@@ -57,6 +57,7 @@
 //! ```
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+#![deny(clippy::indexing_slicing)]
 
 pub mod openapi;
 pub mod action;
@@ -84,6 +85,7 @@ pub mod first_look;
 pub mod journal;
 mod login_guard;
 mod negative;
+mod per_operation;
 mod pool;
 pub mod redact;
 pub mod replay;
@@ -94,3 +96,5 @@ pub mod suite;
 pub mod supervisor;
 pub mod target;
 pub mod unique;
+
+pub use per_operation::PerOperation;

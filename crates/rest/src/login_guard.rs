@@ -37,31 +37,33 @@ impl LoginGuard {
             let Some(fields) = session.login_fields() else {
                 continue;
             };
-            let mut suspects: Vec<usize> = (0..exchanges.len())
-                .filter(|&at| exchanges[at].user == Some(user) && self.is_suspect(&exchanges[at]))
+            // The last one first.
+            let of_user = exchanges.iter_mut().rev();
+            let of_user = of_user.filter(|exchange| exchange.user == Some(user));
+            let mut suspects: Vec<&mut Exchange> = of_user
+                .filter(|exchange| self.is_suspect(exchange))
                 .collect();
             if suspects.is_empty() {
                 continue;
             }
             if session.can_log_in(client, base) {
-                let operations = suspects.iter().filter_map(|&at| exchanges[at].operation);
+                let operations = suspects.iter().filter_map(|exchange| exchange.operation);
                 operations.for_each(|operation| *self.harmless.entry(operation).or_default() += 1);
                 continue;
             }
-            suspects.reverse();
-            let culprit = suspects.iter().copied().find(|&at| {
-                restoring(&exchanges[at].request, &fields)
-                    .iter()
-                    .any(|request| {
-                        client.call(request);
-                        session.can_log_in(client, base)
-                    })
+            let culprit = suspects.iter().position(|exchange| {
+                restoring(&exchange.request, &fields).iter().any(|request| {
+                    client.call(request);
+                    session.can_log_in(client, base)
+                })
             });
             is_well &= culprit.is_some();
-            exchanges[culprit.unwrap_or(suspects[0])].login_change = Some(match culprit {
-                Some(_) => LoginChange::Restored,
-                None => LoginChange::Lasting,
-            });
+            if let Some(accused) = suspects.get_mut(culprit.unwrap_or(0)) {
+                accused.login_change = Some(match culprit {
+                    Some(_) => LoginChange::Restored,
+                    None => LoginChange::Lasting,
+                });
+            }
         }
         is_well
     }

@@ -97,14 +97,14 @@ fn change_last(
         }
         NegativeCall::Least => make_least(rng, last_input(candidate)?, tuning),
         NegativeCall::Missing => {
-            let mut pieces = problem.api.operations[operation].segments.iter();
+            let mut pieces = problem.api.operation(operation).segments.iter();
             !problem.statuses()[operation].contains_key(&404)
                 && pieces.any(|piece| matches!(piece, PathPiece::Parameter(_)))
         }
         NegativeCall::HugeId => set_huge_id(last_input(candidate)?),
         NegativeCall::Repeated => {
             let is_success = |status: &u16| (200..300).contains(status);
-            &*problem.api.operations[operation].method == "POST"
+            &*problem.api.operation(operation).method == "POST"
                 && problem.statuses()[operation].keys().any(is_success)
         }
         NegativeCall::OddText => set_odd_text(last_input(candidate)?),
@@ -186,7 +186,7 @@ fn break_request(
     operation: usize,
     rule: Rule,
 ) -> bool {
-    let can_break = broken_body(rule, &problem.api.operations[operation]).is_some();
+    let can_break = broken_body(rule, problem.api.operation(operation)).is_some();
     match candidate.steps.last_mut().map(|step| &mut step.kind) {
         Some(StepKind::Call {
             breach: breach @ None,

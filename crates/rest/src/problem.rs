@@ -19,6 +19,7 @@ use crate::hints::Hints;
 use crate::latency::Latencies;
 use crate::openapi::{Api, Operation, PathPiece};
 use crate::oracle::Oracle;
+use crate::per_operation::PerOperation;
 use crate::pool::ValuePool;
 use crate::resource::Resources;
 use crate::sample;
@@ -83,7 +84,7 @@ pub struct RestProblem {
     pub(crate) access: AccessTable,
     pub(crate) n_users: usize,
     /// Per operation, candidates that end with its success; short ones first.
-    pub(crate) successful_prefixes: Vec<Vec<Candidate>>,
+    pub(crate) successful_prefixes: PerOperation<Vec<Candidate>>,
     /// Every operation once, before anything is tried twice.
     pub(crate) first_pass: FirstPass,
     /// Operations that end the session or the service for everybody.
@@ -93,7 +94,7 @@ pub struct RestProblem {
     targets: Targets,
     faults: Vec<Fault>,
     crash_suspects: Vec<CrashSuspect>,
-    statuses: Vec<BTreeMap<u16, u64>>,
+    statuses: PerOperation<BTreeMap<u16, u64>>,
     code: CodeTargets,
     taint: TaintTracker,
     seeder: Option<RowSeeder>,
@@ -110,8 +111,8 @@ impl RestProblem {
         let disruption = Disruption::new(&api);
         let is_avoided = |operation| disruption.is_avoided(operation);
         let first_pass = FirstPass::new(&api, &resources, is_avoided);
-        let statuses = vec![BTreeMap::new(); api.operations.len()];
-        let successful_prefixes = vec![Vec::new(); api.operations.len()];
+        let statuses = PerOperation::filled(&api, BTreeMap::new());
+        let successful_prefixes = PerOperation::filled(&api, Vec::new());
         let n_operations = api.operations.len();
         let access = AccessTable::new(n_operations, n_users);
         let hints = Hints::of(&api);
@@ -252,7 +253,7 @@ impl RestProblem {
 
     /// Per operation, the statuses seen, with how often.
     #[must_use]
-    pub fn statuses(&self) -> &[BTreeMap<u16, u64>] {
+    pub fn statuses(&self) -> &PerOperation<BTreeMap<u16, u64>> {
         &self.statuses
     }
 
@@ -332,7 +333,7 @@ impl RestProblem {
                 .filter(|fault| fault.kind != FaultKind::ServerError || !is_passed_on);
             faults.extend(judged.map(|mut fault| {
                 if !self.is_known(&fault) {
-                    fault.note_calls(&exchanges[..=at]);
+                    fault.note_calls(exchanges.get(..=at).unwrap_or_default());
                 }
                 fault
             }));
@@ -410,7 +411,7 @@ impl RestProblem {
             |targets: &mut Targets, target: Target| scores.push(Score::covered(targets.id(target)));
         cover(targets, Target::Status(operation, status));
         cover(targets, Target::Family(operation, (status / 100) as u8));
-        if !self.api.operations[operation].security.is_empty() {
+        if !self.api.operation(operation).security.is_empty() {
             cover(targets, Target::Access(operation, step.user, status));
         }
         if let Some(breach) = breach {
@@ -796,7 +797,10 @@ impl AccessTable {
         let Some(user) = user.filter(|user| *user < self.n_users) else {
             return;
         };
-        let (in_, out) = &mut self.counts[operation * self.n_users + user];
+        let count = self.counts.get_mut(operation * self.n_users + user);
+        let Some((in_, out)) = count else {
+            return;
+        };
         match status {
             401 | 403 => *out += 1,
             200..500 => *in_ += 1,
@@ -815,17 +819,15 @@ impl AccessTable {
 
     /// A user who may call the operation: `preferred`, unless always rejected before.
     pub(crate) fn user(&self, rng: &mut Rng, operation: usize, preferred: usize) -> usize {
-        let counts = &self.counts[operation * self.n_users..(operation + 1) * self.n_users];
-        let kept_out = |user: usize| counts[user].0 == 0 && counts[user].1 >= 2;
+        let kept_out = |user: usize| {
+            let counts = self.counts.get(operation * self.n_users + user);
+            counts.is_some_and(|&(let_in, out)| let_in == 0 && out >= 2)
+        };
         if !kept_out(preferred) {
             return preferred;
         }
         let others: Vec<usize> = (0..self.n_users).filter(|&user| !kept_out(user)).collect();
-        if others.is_empty() {
-            preferred
-        } else {
-            others[rng.usize(..others.len())]
-        }
+        rng.choice(others).unwrap_or(preferred)
     }
 }
 
@@ -833,7 +835,7 @@ impl AccessTable {
 pub(crate) fn sample_input(problem: &RestProblem, rng: &mut Rng, operation: usize) -> Gene {
     Gene::sample(
         &problem.api.model,
-        problem.api.operations[operation].input,
+        problem.api.operation(operation).input,
         rng,
         &problem.sampling.tuning,
     )

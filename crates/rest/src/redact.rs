@@ -79,11 +79,10 @@ pub fn spellings(secret: &str) -> BTreeSet<String> {
     spellings.insert(url::form_urlencoded::byte_serialize(secret.as_bytes()).collect());
     for engine in [STANDARD_NO_PAD, URL_SAFE_NO_PAD] {
         // What comes before a secret shifts it by up to two bytes.
-        for shift in 0..3 {
-            let bytes = [&[0; 2][..shift], secret.as_bytes()].concat();
+        for (before, start) in [(&[][..], 0), (&[0], 2), (&[0, 0], 3)] {
+            let bytes = [before, secret.as_bytes()].concat();
             let text = engine.encode(&bytes);
             // The characters at either end also hold bits of the neighbors.
-            let start = [0, 2, 3][shift];
             let end = text.len() - usize::from(!bytes.len().is_multiple_of(3));
             let core = text.get(start..end).unwrap_or_default();
             if core.len() >= SHORTEST_SPELLED {

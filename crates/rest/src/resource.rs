@@ -16,6 +16,7 @@ use unresolved::{ConsumerIndex, ProducerIndex, add_dependency, unresolved_inputs
 
 use crate::exchange::{Exchange, Origin};
 use crate::openapi::{Api, Expression, Operation, ParameterLocation, PathPiece};
+use crate::per_operation::PerOperation;
 
 /// An input of an operation that another operation produces.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,11 +43,11 @@ pub struct Producer {
 /// The dependencies of all operations, and the operations on each path.
 #[derive(Clone, Debug)]
 pub struct Resources {
-    dependencies: Vec<Vec<Dependency>>,
-    entities: Vec<String>,
+    dependencies: PerOperation<Vec<Dependency>>,
+    entities: PerOperation<String>,
     by_path: BTreeMap<Arc<str>, Vec<usize>>,
-    learned: Vec<bool>,
-    has_learned_links: Vec<bool>,
+    learned: PerOperation<bool>,
+    has_learned_links: PerOperation<bool>,
     consumers: ConsumerIndex,
     /// By operation and place, how often a response lacked the value that others take from there; gone once it came.
     missed: BTreeMap<(usize, Arc<str>), u32>,
@@ -63,7 +64,7 @@ impl Resources {
     /// Computes the dependencies of an API.
     #[must_use]
     pub fn of(api: &Api) -> Self {
-        let entities: Vec<String> = api.operations.iter().map(entity_of_path).collect();
+        let entities = PerOperation::new(api, |operation| entity_of_path(api.operation(operation)));
         let mut by_path: BTreeMap<Arc<str>, Vec<usize>> = BTreeMap::new();
         for (index, operation) in api.operations.iter().enumerate() {
             by_path
@@ -71,14 +72,12 @@ impl Resources {
                 .or_default()
                 .push(index);
         }
-        let responses: Vec<Vec<Leaf>> = api
-            .operations
-            .iter()
-            .map(|operation| response_leaves(&api.model, operation))
-            .collect();
+        let responses = PerOperation::new(api, |operation| {
+            response_leaves(&api.model, api.operation(operation))
+        });
         let unresolved_inputs = unresolved_inputs(api, &entities);
         let producer_index = ProducerIndex::of(api, &entities, &responses);
-        let mut dependencies: Vec<Vec<Dependency>> = vec![Vec::new(); api.operations.len()];
+        let mut dependencies: PerOperation<Vec<Dependency>> = PerOperation::filled(api, Vec::new());
         for unresolved in &unresolved_inputs {
             let mut producers = Vec::new();
             for producer in producer_index.producers_of(unresolved) {
@@ -96,13 +95,13 @@ impl Resources {
                 producers,
             );
         }
-        let learned = responses.iter().map(|leaves| !leaves.is_empty()).collect();
+        let learned = PerOperation::new(api, |operation| !responses[operation].is_empty());
         let mut resources = Self {
             dependencies,
             entities,
             by_path,
             learned,
-            has_learned_links: vec![false; api.operations.len()],
+            has_learned_links: PerOperation::filled(api, false),
             consumers: ConsumerIndex::of(unresolved_inputs),
             missed: BTreeMap::new(),
         };
@@ -161,17 +160,17 @@ impl Resources {
     #[must_use]
     pub fn sibling(&self, api: &Api, operation: usize, method: &str) -> Option<usize> {
         self.by_path
-            .get(&api.operations[operation].path)?
+            .get(&api.operation(operation).path)?
             .iter()
             .copied()
-            .find(|&other| &*api.operations[other].method == method)
+            .find(|&other| &*api.operation(other).method == method)
     }
 
     /// All operations on the same path.
     #[must_use]
     pub fn on_path(&self, api: &Api, operation: usize) -> &[usize] {
         self.by_path
-            .get(&api.operations[operation].path)
+            .get(&api.operation(operation).path)
             .map_or(&[], Vec::as_slice)
     }
 
@@ -206,7 +205,7 @@ impl Resources {
                 continue;
             };
             for consumer in 0..api.operations.len() {
-                if let Some(name) = identifier_in(&api.operations[consumer], path) {
+                if let Some(name) = identifier_in(api.operation(consumer), path) {
                     let pointer = pointer_of(ParameterLocation::Path, name);
                     let place = Origin::Link(&place).to_string();
                     self.add_link(consumer, pointer, operation, place.into());
@@ -225,7 +224,7 @@ impl Resources {
                 let Some(consumer) = link.target else {
                     continue;
                 };
-                let target = &api.operations[consumer];
+                let target = api.operation(consumer);
                 let parameters = link.parameters.iter().filter_map(|(name, expression)| {
                     Some((parameter_pointer(target, name)?, expression))
                 });
@@ -440,7 +439,7 @@ fn identifier_in<'a>(operation: &'a Operation, path: &str) -> Option<&'a str> {
     let has_literal = template.iter().any(|segment| !is_whole(segment));
     ((has_literal || skipped == 0)
         && template.last().is_some_and(|last| is_whole(last))
-        && template.iter().zip(&own[skipped..]).all(fits))
+        && template.iter().zip(own.iter().skip(skipped)).all(fits))
     .then_some(&**name)
 }
 

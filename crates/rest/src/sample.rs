@@ -126,7 +126,7 @@ fn tour_of(problem: &RestProblem, rng: &mut Rng, tour: &[usize]) -> Candidate {
         if reuse_successful_prefix(problem, rng, &mut candidate, operation).is_some() {
             continue;
         }
-        let node = problem.api.operations[operation].input;
+        let node = problem.api.operation(operation).input;
         let mut input = Gene::sample(&problem.api.model, node, rng, &tuning);
         align_dates(rng, &mut input);
         problem.hints.apply(rng, &tuning, operation, &mut input);
@@ -307,15 +307,17 @@ fn add_dependency(
             ))
         })
         .collect();
-    let (source, place) = if !earlier.is_empty() && rng.f64() < 0.8 {
-        let (id, producer) = earlier[rng.usize(..earlier.len())];
+    let earlier = (!earlier.is_empty() && rng.f64() < 0.8).then(|| rng.choice(earlier));
+    let (source, place) = if let Some((id, producer)) = earlier.flatten() {
         (id, producer.place.clone())
     } else {
         // The call itself needs room, too.
         if depth == 0 || candidate.steps.len() + 2 > problem.sampling.steps {
             return;
         }
-        let producer = pick_weighted(rng, &dependency.producers);
+        let Some(producer) = pick_weighted(rng, &dependency.producers) else {
+            return;
+        };
         let confidence = confidence(problem, producer.operation, &producer.place);
         if confidence < 1.0 && rng.f64() >= confidence {
             return;
@@ -358,14 +360,18 @@ pub(crate) fn append_successful_prefix(
     operation: usize,
 ) -> Option<u32> {
     let prefixes = &problem.successful_prefixes[operation];
-    let prefix = (!prefixes.is_empty()).then(|| &prefixes[rng.usize(..prefixes.len())])?;
+    let prefix = rng.choice(prefixes)?;
     let most = problem.sampling.steps;
     if candidate.steps.len() + prefix.steps.len() + 1 > most {
         return None;
     }
     let before = candidate.steps.len();
     *candidate = splice(candidate, before, prefix, 0, most);
-    let creators = creators(problem, rng, &candidate.steps[before..]);
+    let creators = creators(
+        problem,
+        rng,
+        candidate.steps.get(before..).unwrap_or_default(),
+    );
     if !creators.is_empty()
         && let Some(renamed) = with_new_names(candidate, &creators, rng.u64(..))
     {
@@ -386,22 +392,22 @@ fn creators(problem: &RestProblem, rng: &mut Rng, steps: &[Step]) -> Vec<(u32, u
                 true => RENAMED_AFTER_CONFLICT,
                 false => RENAMED,
             };
-            let method = &*problem.api.operations[operation].method;
+            let method = &*problem.api.operation(operation).method;
             matches!(method, "POST" | "PUT") && rng.f64() < chance
         })
         .collect()
 }
 
-fn pick_weighted<'a>(rng: &mut Rng, producers: &'a [Producer]) -> &'a Producer {
+fn pick_weighted<'a>(rng: &mut Rng, producers: &'a [Producer]) -> Option<&'a Producer> {
     let total: u32 = producers.iter().map(|producer| producer.weight).sum();
     let mut at = rng.u32(..total.max(1));
     for producer in producers {
         if at < producer.weight {
-            return producer;
+            return Some(producer);
         }
         at -= producer.weight;
     }
-    &producers[0]
+    producers.first()
 }
 
 /// Appends follow-up calls: use, update, read or delete the created resource.
@@ -426,10 +432,10 @@ fn append_follow_ups(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candi
         })
         .collect();
     if let (Some(created), false) = (created, consumers.is_empty()) {
-        let method = |operation: usize| &*problem.api.operations[operation].method;
+        let method = |operation: usize| &*problem.api.operation(operation).method;
         let n = rng.usize(1..=3);
         let mut chosen: Vec<usize> = (0..n)
-            .map(|_| consumers[rng.usize(..consumers.len())])
+            .filter_map(|_| rng.choice(&consumers).copied())
             .collect();
         // What is removed can be looked at again, but hardly be used.
         chosen.sort_by_key(|&operation| method(operation) == "DELETE");
@@ -452,7 +458,9 @@ fn append_follow_ups(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candi
     }
     // Nothing is made here: look at the same thing in another way.
     let siblings = problem.resources.on_path(&problem.api, last);
-    let operation = siblings[rng.usize(..siblings.len())];
+    let Some(&operation) = rng.choice(siblings) else {
+        return;
+    };
     if candidate.steps.len() < problem.sampling.steps {
         call_on_same_path(problem, rng, candidate, operation, user);
     }
@@ -573,11 +581,11 @@ fn reuse_observed_values(problem: &RestProblem, rng: &mut Rng, input: &mut Gene)
         }
         let name = place.pointer.rsplit('/').next().unwrap_or_default();
         let values = problem.pool.values(name);
-        if !values.is_empty() && rng.f64() < problem.sampling.reuse {
-            chosen.push((
-                place.pointer.to_owned(),
-                values[rng.usize(..values.len())].clone(),
-            ));
+        if !values.is_empty()
+            && rng.f64() < problem.sampling.reuse
+            && let Some(value) = rng.choice(values)
+        {
+            chosen.push((place.pointer.to_owned(), value.clone()));
         }
     });
     for (pointer, value) in chosen {
@@ -616,10 +624,9 @@ pub(crate) fn violate(
     };
     let mut breaches = action.breaches(&problem.api);
     breaches.retain(|breach| fits(&breach.pointer));
-    if breaches.is_empty() {
+    let Some(chosen) = rng.choice(&breaches) else {
         return false;
-    }
-    let chosen = &breaches[rng.usize(..breaches.len())];
+    };
     let Some(broken) = action.breach(chosen, rng, &problem.sampling.tuning) else {
         return false;
     };
@@ -640,10 +647,9 @@ fn apply_random_variation(problem: &RestProblem, rng: &mut Rng, candidate: &mut 
     let sampling = &problem.sampling;
     if dice < sampling.breach {
         let breaches = action.breaches(&problem.api);
-        if breaches.is_empty() {
+        let Some(chosen) = rng.choice(&breaches) else {
             return;
-        }
-        let chosen = &breaches[rng.usize(..breaches.len())];
+        };
         if let Some(broken) = action.breach(chosen, rng, &sampling.tuning) {
             *action = broken;
             *breach = Some(chosen.clone());
@@ -701,7 +707,7 @@ pub(crate) fn edge_case_values(input: &Gene) -> Vec<(String, GeneValue)> {
     });
     let mut edge_case = Vec::new();
     for (index, (_, value)) in simple.iter().enumerate() {
-        for (pointer, other) in &simple[index + 1..] {
+        for (pointer, other) in simple.iter().skip(index + 1) {
             if std::mem::discriminant(value) == std::mem::discriminant(other) && value != other {
                 edge_case.push((pointer.clone(), value.clone()));
             }
@@ -770,21 +776,25 @@ pub(crate) fn mutant(
     if rng.f64() < problem.sampling.restructure && restructure(problem, rng, &mut child) {
         return child;
     }
-    let aimed: Vec<usize> = (0..child.steps.len())
-        .filter(|&at| aimed.is_some() && child.steps[at].operation() == aimed)
+    let numbered = child.steps.iter().enumerate();
+    let aimed: Vec<usize> = numbered
+        .filter(|(_, step)| aimed.is_some() && step.operation() == aimed)
+        .map(|(at, _)| at)
         .collect();
-    let at = if !aimed.is_empty() && rng.f64() < 0.8 {
-        aimed[rng.usize(..aimed.len())]
-    } else {
-        rng.usize(..child.steps.len())
+    let aimed = (!aimed.is_empty() && rng.f64() < 0.8).then(|| rng.choice(aimed));
+    let at = aimed.flatten();
+    let at = at.unwrap_or_else(|| rng.usize(..child.steps.len()));
+    let n_steps = child.steps.len();
+    let Some(step) = child.steps.get_mut(at) else {
+        return child;
     };
-    let operation = child.steps[at].operation();
+    let operation = step.operation();
     if let (Some(operation), true) = (operation, problem.n_users > 1 && rng.f64() < 0.05) {
         let preferred = rng.usize(..problem.n_users);
-        child.steps[at].user = pick_user(problem, rng, operation, preferred);
+        step.user = pick_user(problem, rng, operation, preferred);
         return child;
     }
-    if let StepKind::Call { action, breach } = &mut child.steps[at].kind {
+    if let StepKind::Call { action, breach } = &mut step.kind {
         // Once changed, an input that broke a rule may break another or none; a valid one is known to be valid.
         if breach.take().is_some() {
             let mut valid = sample_input(problem, rng, action.operation);
@@ -810,7 +820,7 @@ pub(crate) fn mutant(
                 }
             }
             // What refuses calls is found from those that are near a success, too.
-            if at + 1 == child.steps.len() && rng.f64() < MUTATE_WITH_VARIATION {
+            if at + 1 == n_steps && rng.f64() < MUTATE_WITH_VARIATION {
                 apply_random_variation(problem, rng, &mut child);
             }
             return child;

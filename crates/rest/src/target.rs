@@ -141,7 +141,7 @@ impl Target {
     }
 
     fn write(&self, api: &Api, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |operation: &usize| api.operations[*operation].name();
+        let name = |operation: &usize| api.operation(*operation).name();
         match self {
             Self::Status(operation, status) => write!(f, "{} returns {status}", name(operation)),
             Self::Family(operation, family) => write!(f, "{} returns {family}xx", name(operation)),

@@ -122,14 +122,16 @@ impl<'a> Matcher<'a> {
             for n in (min as usize..ends.len()).rev() {
                 self.steps += 1;
                 self.spans.truncate(n_spans);
-                for pair in ends[..=n].windows(2) {
+                let starts = ends.iter().zip(ends.iter().skip(1));
+                for (&start, &end) in starts.take(n) {
                     self.spans.push(Span {
                         part: sub,
-                        start: pair[0],
-                        end: pair[1],
+                        start,
+                        end,
                     });
                 }
-                if self.set_taint_marker(id, start, ends[n], next) {
+                let end = ends.get(n).copied().unwrap_or(start);
+                if self.set_taint_marker(id, start, end, next) {
                     return true;
                 }
                 if self.steps > MAX_STEPS {

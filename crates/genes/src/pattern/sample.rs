@@ -79,7 +79,9 @@ impl Tree {
             }
             PartKind::Alternation(subs) => {
                 let length = self.part(id).min.saturating_add(grow);
-                let sub = subs[rng.usize(..subs.len())];
+                let Some(&sub) = rng.choice(subs) else {
+                    return;
+                };
                 let part = self.part(sub);
                 self.derive(rng, sub, length.min(part.max).saturating_sub(part.min), out);
             }
@@ -90,7 +92,10 @@ impl Tree {
     pub(super) fn vary(&self, rng: &mut Rng, text: &str, spans: &[Span], out: &mut String) -> bool {
         let elastic = |span: &&Span| match &self.part(span.part).kind {
             PartKind::Literal(_) | PartKind::Look(_) | PartKind::Concat(_) => false,
-            PartKind::Class(set) => set.ranges.len() > 1 || set.ranges[0].0 != set.ranges[0].1,
+            PartKind::Class(set) => match &*set.ranges {
+                [(low, high)] => low != high,
+                ranges => ranges.len() > 1,
+            },
             PartKind::Repeat { min, max, .. } => min != max,
             PartKind::Alternation(subs) => subs.len() > 1,
         };
@@ -128,7 +133,9 @@ fn pick(rng: &mut Rng, set: &CharSet) -> char {
     } else {
         &set.liked
     };
-    let (low, high) = ranges[rng.usize(..ranges.len())];
+    let (low, high) = *rng
+        .choice(ranges)
+        .expect("a set without characters is no part");
     rng.char(low..=high)
 }
 

@@ -102,15 +102,18 @@ impl Tree {
         Ok(tree)
     }
 
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "indexes of parts come from the tree that they are used with"
+    )]
     pub(super) fn part(&self, id: PartId) -> &PatternPart {
         &self.parts[id as usize]
     }
 
     /// Whether there are conditions that a derivation does not meet by itself.
     pub(super) fn has_inner_looks(&self) -> bool {
-        let n_looks = (0..self.parts.len())
-            .filter(|&i| matches!(self.parts[i].kind, PartKind::Look(_)))
-            .count();
+        let is_look = |part: &&PatternPart| matches!(part.kind, PartKind::Look(_));
+        let n_looks = self.parts.iter().filter(is_look).count();
         let mut n_outer = 0;
         let mut id = self.root;
         // A pattern such as `^…$` is a concatenation with a look at either end.

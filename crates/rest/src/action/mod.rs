@@ -62,11 +62,8 @@ impl Action {
     }
 
     fn mutate_undocumented(&mut self, rng: &mut Rng, tuning: &GeneConfig) -> Option<Mutation> {
-        if self.undocumented.is_empty() {
-            return None;
-        }
-        let at = rng.usize(..self.undocumented.len());
-        self.undocumented[at].gene.mutate(rng, tuning)
+        let chosen = rng.choice(&mut self.undocumented)?;
+        chosen.gene.mutate(rng, tuning)
     }
 
     /// Exchanges inputs with another call of the same operation; does nothing with others.
@@ -178,7 +175,10 @@ impl Action {
 pub(crate) fn behind_choice(model: &Model, mut id: NodeId) -> NodeId {
     for _ in 0..8 {
         match &model.node(id).domain {
-            Domain::Choice(options) if options.len() == 1 => id = options[0],
+            Domain::Choice(options) => match &**options {
+                [only] => id = *only,
+                _ => break,
+            },
             _ => break,
         }
     }

@@ -81,7 +81,7 @@ impl Action {
     /// If the action is not one of this API.
     #[must_use]
     pub fn request(&self, api: &Api, resolve: &dyn Resolver) -> Request {
-        let operation = &api.operations[self.operation];
+        let operation = api.operation(self.operation);
         let mut input = self.gene.to_json(resolve);
         if let Some(input) = &mut input {
             make_sendable(input);

@@ -215,8 +215,12 @@ fn general_place(instance: &str, schema: &str) -> String {
     // The last one is the keyword that is broken.
     keywords.pop();
     let mut end = names.len();
-    while let (Some(keyword), Some(at)) = (keywords.pop(), end.checked_sub(1)) {
-        let is_named = keywords.last() == Some(&"properties") && names[at] == keyword;
+    while let Some(keyword) = keywords.pop() {
+        let Some((name, before)) = names.get_mut(..end).and_then(<[&str]>::split_last_mut) else {
+            break;
+        };
+        let at = before.len();
+        let is_named = keywords.last() == Some(&"properties") && *name == keyword;
         if is_named {
             keywords.pop();
             end = at;
@@ -224,11 +228,11 @@ fn general_place(instance: &str, schema: &str) -> String {
             keyword,
             "additionalProperties" | "unevaluatedProperties" | "items"
         ) {
-            names[at] = "*";
+            *name = "*";
             end = at;
         } else if matches!(keywords.last(), Some(&"patternProperties" | &"prefixItems")) {
             keywords.pop();
-            names[at] = "*";
+            *name = "*";
             end = at;
         }
     }
@@ -334,8 +338,8 @@ fn essence(content_type: &str) -> &str {
 fn is_json(content_type: &str) -> bool {
     let essence = essence(content_type).as_bytes();
     let ends_in = |end: &[u8]| {
-        let from = essence.len().saturating_sub(end.len());
-        essence[from..].eq_ignore_ascii_case(end)
+        let last = essence.last_chunk::<5>();
+        last.is_some_and(|last| last.eq_ignore_ascii_case(end))
     };
     ends_in(b"/json") || ends_in(b"+json")
 }

@@ -26,7 +26,7 @@ pub(crate) fn violated(exchange: &Exchange) -> Option<Refusal> {
         });
     describe.or_else(|| {
         let body = &exchange.response()?.body;
-        in_text(&String::from_utf8_lossy(&body[..body.len().min(READ)]))
+        in_text(&String::from_utf8_lossy(body.get(..READ).unwrap_or(body)))
     })
 }
 
@@ -182,7 +182,7 @@ pub(super) fn resolve(schema: &Schema, refusal: &Refusal) -> Option<(usize, usiz
             let columns = constraint.columns();
             let own: Vec<&str> = columns
                 .iter()
-                .map(|&column| table.columns[column].name.as_str())
+                .map(|&column| table.column(column).name.as_str())
                 .collect();
             let by_columns = !refusal.columns.is_empty()
                 && own.len() == refusal.columns.len()

@@ -35,13 +35,13 @@ pub(super) fn change(schema: &Schema, change: &RowChange) -> String {
             let changed: Vec<String> = change
                 .columns()
                 .into_iter()
-                .map(|column| {
-                    format!(
+                .filter_map(|column| {
+                    Some(format!(
                         "{} {} became {}",
                         name(column),
-                        value(name(column), &before[column]),
-                        value(name(column), &after[column])
-                    )
+                        value(name(column), before.get(column)?),
+                        value(name(column), after.get(column)?)
+                    ))
                 })
                 .collect();
             format!(

@@ -40,7 +40,7 @@ pub fn drift(api: &Api, schema: &Schema, dialect: DialectName) -> Vec<Drift> {
             let Some(number) = column_of(schema, index, &field.name) else {
                 continue;
             };
-            let table = &schema.tables[index];
+            let table = schema.table(index);
             let case = PropertyColumn {
                 api,
                 operation,
@@ -52,7 +52,7 @@ pub fn drift(api: &Api, schema: &Schema, dialect: DialectName) -> Vec<Drift> {
             found.extend(case.all().into_iter().map(|(document, database)| Drift {
                 operation: operation.name(),
                 property: field.name.to_string(),
-                column: format!("{}.{}", table.name, table.columns[number].name),
+                column: format!("{}.{}", table.name, table.column(number).name),
                 document,
                 database,
             }));
@@ -73,14 +73,17 @@ struct PropertyColumn<'a> {
 
 impl PropertyColumn<'_> {
     fn column(&self) -> &Column {
-        &self.table.columns[self.number]
+        self.table.column(self.number)
     }
 
     fn node(&self) -> &Node {
         let mut id: NodeId = self.field.node;
         for _ in 0..8 {
             match &self.api.model.node(id).domain {
-                Domain::Choice(options) if options.len() == 1 => id = options[0],
+                Domain::Choice(options) => match &**options {
+                    [only] => id = *only,
+                    _ => break,
+                },
                 _ => break,
             }
         }
@@ -183,7 +186,9 @@ impl PropertyColumn<'_> {
             }
             let is_refused = |value: &&Value| {
                 let mut row = vec![Value::Null; self.table.columns.len()];
-                row[self.number] = (*value).clone();
+                if let Some(cell) = row.get_mut(self.number) {
+                    *cell = (*value).clone();
+                }
                 verdict(expr, &row, self.dialect.dialect()).ok() == Some(Some(false))
             };
             if let Some(describe) = list(values.iter().filter(is_refused)) {

@@ -113,12 +113,14 @@ impl ConstraintMatrix {
 
 /// A constraint in words of SQL.
 fn describe(schema: &Schema, table: usize, number: usize, dialect: DialectName) -> String {
-    let table = &schema.tables[table];
-    let constraint = &table.constraints[number];
+    let table = schema.table(table);
+    let Some(constraint) = table.constraints.get(number) else {
+        return String::new();
+    };
     let columns: Vec<&str> = constraint
         .columns()
         .into_iter()
-        .map(|column| table.columns[column].name.as_str())
+        .map(|column| table.column(column).name.as_str())
         .collect();
     let columns = columns.join(", ");
     match &constraint.kind {
@@ -152,16 +154,17 @@ pub(super) fn attempts(
     let Some(definition) = schema.tables.get(table) else {
         return Vec::new();
     };
-    let mut given: Vec<Option<&Json>> = vec![None; definition.columns.len()];
+    let mut given: BTreeMap<usize, &Json> = BTreeMap::new();
     for (name, value) in sent {
         if let Some(column) = column_of(schema, table, name) {
-            given[column] = Some(value);
+            given.insert(column, value);
         }
     }
+    let value = |column: &usize| given.get(column).copied();
     let is_taken = |columns: &[usize]| {
         let values: Option<Vec<&Json>> = columns
             .iter()
-            .map(|&column| given[column].filter(|value| !value.is_null()))
+            .map(|column| value(column).filter(|value| !value.is_null()))
             .collect();
         let (Some(values), Some(content)) = (values, rows.get(table)) else {
             return false;
@@ -182,9 +185,9 @@ pub(super) fn attempts(
     for (number, constraint) in definition.constraints.iter().enumerate() {
         let violates = match &constraint.kind {
             ConstraintKind::NotNull { column } => {
-                let of = &definition.columns[*column];
+                let of = definition.column(*column);
                 let is_filled = of.default.is_some() || of.filled != Filled::No;
-                match given[*column] {
+                match value(column) {
                     Some(value) => value.is_null() && !is_filled,
                     None => false,
                 }
@@ -197,7 +200,7 @@ pub(super) fn attempts(
                 let values: Option<Vec<&Json>> = key
                     .columns
                     .iter()
-                    .map(|&column| given[column].filter(|value| !value.is_null()))
+                    .map(|column| value(column).filter(|value| !value.is_null()))
                     .collect();
                 parent.zip(values).is_some_and(|(parent, values)| {
                     !parent.rows.iter().any(|row| {
@@ -214,8 +217,9 @@ pub(super) fn attempts(
             ConstraintKind::Check { expr } => {
                 let mut row = vec![Value::Null; definition.columns.len()];
                 let known = expr.columns().into_iter().all(|column| {
-                    let value = given[column].and_then(stored);
-                    value.map(|value| row[column] = value).is_some()
+                    let value = value(&column).and_then(stored);
+                    let cell = row.get_mut(column).zip(value);
+                    cell.map(|(cell, value)| *cell = value).is_some()
                 });
                 known && verdict(expr, &row, dialect.dialect()).ok() == Some(Some(false))
             }

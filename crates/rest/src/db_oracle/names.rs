@@ -58,7 +58,7 @@ pub(crate) fn stems(name: &str) -> Vec<String> {
 /// The table that holds what a segment of a path names: one of that name, or the only one that ends with it.
 fn table_named(schema: &Schema, segment: &str) -> Option<usize> {
     let wanted = stems(segment);
-    if wanted[0].len() < 2 {
+    if wanted.first().is_none_or(|name| name.len() < 2) {
         return None;
     }
     let names: Vec<Vec<String>> = schema
@@ -116,7 +116,8 @@ pub(crate) fn is_about_link(schema: &Schema, operation: &Operation) -> bool {
         return false;
     }
     let refers = |from: usize, to: usize| {
-        schema.tables[from]
+        schema
+            .table(from)
             .foreign_keys()
             .any(|key| key.parent == to)
     };

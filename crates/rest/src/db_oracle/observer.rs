@@ -109,7 +109,7 @@ impl RowObserver {
             self.begin(state)?;
             return Ok(None);
         };
-        let of = &api.operations[operation];
+        let of = api.operation(operation);
         let target = target(state.schema(), state.image(), of, base, exchange);
         let mentions_existing_row =
             mentions_existing_row(state.schema(), state.image(), of, exchange)
@@ -222,11 +222,11 @@ fn references(schema: &Schema) -> Vec<NamedReference> {
                     let &[key] = other.primary_key()? else {
                         return None;
                     };
-                    let key_name = plain(&other.columns[key].name);
+                    let key_name = plain(&other.column(key).name);
                     let fits = stems(&other.name).iter().any(|stem| {
                         name == format!("{stem}{key_name}") || name == format!("{stem}id")
                     });
-                    let same_type = other.columns[key].data_type == definition.data_type;
+                    let same_type = other.column(key).data_type == definition.data_type;
                     (parent != table && fits && same_type).then_some((parent, key))
                 });
             if let Some((parent, parent_column)) = parent {
@@ -268,20 +268,20 @@ fn target(
             isobath_sql::ConstraintKind::Unique { columns, .. } => Some(columns.clone()),
             _ => None,
         });
-    keys.chain(unique)
-        .filter(|columns| columns.len() == 1)
-        .find_map(|columns| {
-            let column = columns[0];
-            let row = content
-                .rows
-                .iter()
-                .find(|row| row.get(column).is_some_and(|cell| names(&value, cell)))?;
-            Some(AddressedRow {
-                table,
-                column,
-                row: row.clone(),
-            })
+    keys.chain(unique).find_map(|columns| {
+        let &[column] = columns.as_slice() else {
+            return None;
+        };
+        let row = content
+            .rows
+            .iter()
+            .find(|row| row.get(column).is_some_and(|cell| names(&value, cell)))?;
+        Some(AddressedRow {
+            table,
+            column,
+            row: row.clone(),
         })
+    })
 }
 
 /// The constraints that what was sent would violate if it were stored as it is.

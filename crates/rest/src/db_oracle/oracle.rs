@@ -144,7 +144,7 @@ impl DatabaseOracle {
         let (Some(index), Some(effect)) = (exchange.operation, &exchange.trace.effect) else {
             return;
         };
-        let reads = matches!(&*api.operations[index].method, "GET" | "HEAD" | "OPTIONS");
+        let reads = matches!(&*api.operation(index).method, "GET" | "HEAD" | "OPTIONS");
         let tables = effect.changes.iter().map(|change| change.table);
         if reads || exchange.was_refused() {
             let describe = effect
@@ -175,7 +175,9 @@ impl DatabaseOracle {
     /// The faults that a call of a candidate shows, given all its calls.
     #[must_use]
     pub fn judge(&self, api: &Api, exchanges: &[Exchange], at: usize) -> Vec<Fault> {
-        let exchange = &exchanges[at];
+        let Some((earlier, [exchange, ..])) = exchanges.split_at_checked(at) else {
+            return Vec::new();
+        };
         let (Some(index), Some(effect)) = (exchange.operation, &exchange.trace.effect) else {
             return Vec::new();
         };
@@ -183,7 +185,7 @@ impl DatabaseOracle {
         if exchange.fatal.is_some() || exchange.response().is_none() {
             return Vec::new();
         }
-        let operation = &api.operations[index];
+        let operation = api.operation(index);
         let about = table_of(&self.schema, operation);
         let changes = effect.changes.iter();
         let case = JudgedCall {
@@ -191,7 +193,7 @@ impl DatabaseOracle {
             index,
             operation,
             exchange,
-            earlier: &exchanges[..at],
+            earlier,
             effect,
             changes: changes
                 .filter(|change| !self.is_bookkeeping_change(change, about))

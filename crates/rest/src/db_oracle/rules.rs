@@ -135,10 +135,12 @@ fn get_changed_rows(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fau
         .copied()
         .filter(|change| match (&change.before, &change.after) {
             (Some(before), Some(after)) => change.columns().iter().any(|&column| {
-                let name = judge.schema.tables[change.table].columns.get(column);
+                let name = judge.schema.table(change.table).columns.get(column);
+                let cells = before.get(column).zip(after.get(column));
                 name.is_some_and(|column| !is_bookkeeping(&column.name))
-                    && !counts_up(&before[column], &after[column])
-                    && !is_moment(&after[column])
+                    && cells.is_some_and(|(before, after)| {
+                        !counts_up(before, after) && !is_moment(after)
+                    })
             }),
             (Some(before), None) => is_shown(before, change.table),
             (None, Some(_)) => inserted_before(change.table),
@@ -337,10 +339,9 @@ fn deleted_unrelated(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fa
         })
         // Rows that share the value by which the path names the resource are part of it.
         .filter(|change| {
-            let named = &target.row[target.column];
-            let shares = |row: &Vec<Value>| {
-                change.table == target.table && row.get(target.column) == Some(named)
-            };
+            let named = target.row.get(target.column);
+            let shares =
+                |row: &Vec<Value>| change.table == target.table && row.get(target.column) == named;
             !change.before.as_ref().is_some_and(shares)
         })
         .collect();

@@ -38,14 +38,16 @@ pub(super) fn changed_others(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> O
             let changed: Vec<usize> = changed
                 .into_iter()
                 .filter(|&column| {
-                    !is_bookkeeping(&schema.tables[change.table].columns[column].name)
+                    let column = schema.table(change.table).columns.get(column);
+                    column.is_some_and(|column| !is_bookkeeping(&column.name))
                 })
                 .collect();
             // Just what was sent for one row, in another one: the condition is missing.
             !changed.is_empty()
                 && changed.iter().all(|column| {
                     columns.iter().any(|(of, value)| {
-                        of == column && holds(&after[*column], value) == Some(true)
+                        let cell = after.get(*column);
+                        of == column && cell.and_then(|cell| holds(cell, value)) == Some(true)
                     })
                 })
         })
@@ -68,7 +70,8 @@ pub(super) fn changed_others(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> O
         .columns()
         .into_iter()
         .filter(|column| unsent.contains(column))
-        .map(|column| schema.tables[target.table].columns[column].name.as_str())
+        .filter_map(|column| schema.table(target.table).columns.get(column))
+        .map(|column| column.name.as_str())
         .filter(|name| !is_bookkeeping(name))
         .collect();
     if accused.is_empty() {
@@ -178,7 +181,7 @@ pub(super) fn lost_update(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Opti
     let lost: Vec<&str> = differs
         .into_iter()
         .filter(|&column| judge.changes(case.index, column))
-        .map(|column| columns[column].name.as_str())
+        .filter_map(|column| Some(columns.get(column)?.name.as_str()))
         .collect();
     if lost.is_empty() {
         return None;

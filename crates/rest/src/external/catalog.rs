@@ -154,12 +154,13 @@ impl MockCatalog {
         candidate: &mut Candidate,
     ) -> bool {
         let outbound_requests = self.outbound_requests(candidate);
-        if outbound_requests.is_empty() {
+        let Some(outbound_request) = rng.choice(&outbound_requests) else {
             return false;
-        }
-        let outbound_request = &outbound_requests[rng.usize(..outbound_requests.len())];
-        let own: Vec<usize> = (0..candidate.mock_responses.len())
-            .filter(|&at| candidate.mock_responses[at].outbound_request == *outbound_request)
+        };
+        let numbered = candidate.mock_responses.iter().enumerate();
+        let own: Vec<usize> = numbered
+            .filter(|(_, answer)| answer.outbound_request == *outbound_request)
+            .map(|(at, _)| at)
             .collect();
         let has_room = candidate.mock_responses.len() < MAX_MOCK_RESPONSES;
         // An outbound request that is run twice may be answered in two ways.
@@ -169,23 +170,28 @@ impl MockCatalog {
             candidate.mock_responses.extend(answer.filter(|_| has_room));
             return is_added;
         }
-        let at = own[rng.usize(..own.len())];
+        let Some(at) = rng.choice(own) else {
+            return false;
+        };
         let chance = rng.f64();
         if chance < 0.05 {
             candidate.mock_responses.remove(at);
             return true;
         }
-        let is_stale = self.is_stale(&candidate.mock_responses[at]);
+        let Some(changed) = candidate.mock_responses.get_mut(at) else {
+            return false;
+        };
+        let is_stale = self.is_stale(changed);
         if chance < 0.75
             && !is_stale
-            && let Some(body) = &mut candidate.mock_responses[at].body
+            && let Some(body) = &mut changed.body
             && body.mutate(rng, tuning).is_some()
         {
             return true;
         }
         match self.answer(rng, tuning, outbound_request) {
             Some(answer) => {
-                candidate.mock_responses[at] = answer;
+                *changed = answer;
                 true
             }
             None => false,
@@ -236,14 +242,17 @@ impl MockCatalog {
             made(MockBehavior::Status(one.status), &one.content_type, body)
         };
         let chance = rng.f64();
-        Some(if chance < 0.8 && !good.is_empty() {
-            let one = good[rng.usize(..good.len())];
-            from(rng, one)
-        } else if chance < 0.9 && !bad.is_empty() {
-            let one = bad[rng.usize(..bad.len())];
+        let documented = if chance < 0.8 && !good.is_empty() {
+            rng.choice(good)
+        } else if chance < 0.9 {
+            rng.choice(bad)
+        } else {
+            None
+        };
+        Some(if let Some(one) = documented {
             from(rng, one)
         } else if chance < 0.96 {
-            let status = COMMON_ERRORS[rng.usize(..COMMON_ERRORS.len())];
+            let status = *rng.choice(&COMMON_ERRORS)?;
             made(MockBehavior::Status(status), &json, None)
         } else if chance < 0.98 {
             made(MockBehavior::Garbled, &json, None)
@@ -266,7 +275,10 @@ impl KnownRequest {
             }
         }
         if fields.len() > before {
-            self.options[0] = from_read_fields(fields);
+            let read = from_read_fields(fields);
+            if let Some(first) = self.options.first_mut() {
+                *first = read;
+            }
         }
     }
 }

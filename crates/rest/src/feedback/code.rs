@@ -119,6 +119,10 @@ impl CodeTargets {
         self
     }
 
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the states are extended to the number just before"
+    )]
     fn target_state(&mut self, number: u32) -> &mut TargetState {
         let at = number as usize;
         if self.target_states.len() <= at {

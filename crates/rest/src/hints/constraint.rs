@@ -403,9 +403,9 @@ fn date_pattern(format: &str) -> Option<String> {
     let chars: Vec<char> = format.chars().collect();
     let mut at = 0;
     let mut is_after_hours = false;
-    while at < chars.len() {
-        let c = chars[at];
-        let run = chars[at..].iter().take_while(|other| **other == c).count();
+    while let Some(&c) = chars.get(at) {
+        let same = chars.iter().skip(at).take_while(|other| **other == c);
+        let run = same.count();
         at += run;
         match (c, run) {
             ('y' | 'Y', 4) => pattern.push_str("20[0-3][0-9]"),

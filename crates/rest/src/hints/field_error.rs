@@ -203,7 +203,8 @@ fn from_object(object: &Map<String, Value>) -> Option<Vec<FieldError>> {
 
 /// A path of pydantic without the part of the request that it begins with and the names of types in it.
 fn without_location(mut path: Vec<String>) -> Vec<String> {
-    if path.len() > 1 && ["body", "query", "path", "header", "cookie"].contains(&path[0].as_str()) {
+    let locations = ["body", "query", "path", "header", "cookie"];
+    if matches!(path.as_slice(), [first, _, ..] if locations.contains(&first.as_str())) {
         path.remove(0);
     }
     path.retain(|name| !name.contains('[') && !name.contains('('));

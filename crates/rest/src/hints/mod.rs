@@ -242,8 +242,8 @@ impl Hint {
                     .model
                     .as_ref()
                     .is_some_and(|model| input.specialize(pointer, model, rng, tuning));
-                if !is_done {
-                    input.set_json(pointer, &values[rng.usize(..values.len())]);
+                if !is_done && let Some(value) = rng.choice(values) {
+                    input.set_json(pointer, value);
                 }
             }
             Constraint::Text(_) => {
@@ -400,5 +400,5 @@ fn find<'a>(fields: &'a [SentField], path: &[String]) -> Option<&'a SentField> {
             .min_by_key(|field| field.names.len())
     };
     // Some frameworks put the part of the request, the class or the wrapped type before the names.
-    (0..path.len().min(3)).find_map(|skip| fitting(&path[skip..]))
+    (0..path.len().min(3)).find_map(|skip| fitting(path.get(skip..)?))
 }

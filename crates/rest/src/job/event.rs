@@ -227,7 +227,7 @@ impl EventReporter {
     pub(super) fn report_new_faults(&mut self, problem: &RestProblem, services: &[Arc<Service>]) {
         let calls = self.calls;
         let faults = problem.faults();
-        for fault in &faults[self.n_faults.min(faults.len())..] {
+        for fault in faults.iter().skip(self.n_faults) {
             (self.sink)(&Event::Fault { calls, fault });
         }
         self.n_faults = faults.len();
@@ -250,7 +250,7 @@ impl EventReporter {
 /// Faults of crashes that no exchange shows.
 pub(super) fn unexplained(service: &Service) -> impl Iterator<Item = Fault> {
     let crashes = service.supervisor.crashes(0).into_iter();
-    let name = |operation: usize| service.api.operations[operation].name();
+    let name = |operation: usize| service.api.operation(operation).name();
     crashes
         .filter(|crash| !crash.is_shown)
         .map(move |crash| match crash.operation.map(name) {

@@ -17,6 +17,7 @@ use crate::caller::{Caller, ServiceLost};
 use crate::candidate::{Candidate, Step};
 use crate::exchange::Exchange;
 use crate::fault::{Fault, FaultKind};
+use crate::per_operation::PerOperation;
 use crate::probe::Finding;
 use crate::problem::RestProblem;
 use crate::session::Session;
@@ -40,7 +41,7 @@ pub(super) struct Finish<'a> {
     pub(super) problem: RestProblem,
     pub(super) archive: Archive<Candidate>,
     /// Per operation, the statuses seen in the search.
-    pub(super) searched: Vec<BTreeMap<u16, u64>>,
+    pub(super) searched: PerOperation<BTreeMap<u16, u64>>,
     pub(super) caller: Caller,
     pub(super) config: &'a Config,
     pub(super) reporter: &'a RefCell<EventReporter>,
@@ -73,7 +74,7 @@ fn reauthenticated(exchanges: &[Exchange]) -> bool {
 
 impl Finish<'_> {
     /// Per operation, the statuses seen in the whole run, with how often.
-    pub(super) fn statuses(&self) -> Vec<BTreeMap<u16, u64>> {
+    pub(super) fn statuses(&self) -> PerOperation<BTreeMap<u16, u64>> {
         let mut statuses = self.searched.clone();
         for (&(operation, status), count) in self.caller.answered() {
             *statuses[operation].entry(status).or_default() += count;
@@ -320,7 +321,7 @@ impl Finish<'_> {
     /// Whether exchanges show a fault: what a single response or the rows tell is judged again, and what takes several
     /// calls must be answered as the probe was.
     fn shows_again(&self, fault: &Fault, candidate: &Candidate, exchanges: &[Exchange]) -> bool {
-        let from_end = |n: usize| exchanges.len().checked_sub(n).map(|at| &exchanges[at]);
+        let from_end = |n: usize| exchanges.get(exchanges.len().checked_sub(n)?);
         let succeeded = |n: usize| from_end(n).is_some_and(Exchange::succeeded);
         let is_gone =
             |n: usize| from_end(n).is_some_and(|last| matches!(last.status(), Some(404 | 410)));
@@ -431,7 +432,7 @@ impl Finish<'_> {
         let api = Arc::clone(&self.problem.api);
         let is_shown_by = |step: &Step| {
             let operation = step.operation();
-            operation.is_some_and(|at| api.operations[at].name() == fault.operation)
+            operation.is_some_and(|at| api.operation(at).name() == fault.operation)
         };
         if let Some(at) = candidate.steps.iter().rposition(is_shown_by) {
             let slice = candidate.slice(at);
@@ -682,7 +683,8 @@ impl Finish<'_> {
 
     /// The names of the operations that succeeded and that the document asks a user for.
     fn secured_operations(&self) -> BTreeSet<String> {
-        let operations = self.problem.api.operations.iter().zip(self.statuses());
+        let statuses = self.statuses();
+        let operations = self.problem.api.operations.iter().zip(&statuses);
         operations
             .filter(|(operation, statuses)| {
                 let is_success = |status: &u16| (200..300).contains(status);

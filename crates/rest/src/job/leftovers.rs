@@ -13,6 +13,7 @@ use crate::candidate::{Candidate, StepKind};
 use crate::db_oracle::violated;
 use crate::exchange::{Exchange, Origin, is_about_own, texts_in};
 use crate::first_look::is_of_one_list;
+use crate::per_operation::PerOperation;
 use crate::problem::stable_pointer;
 use crate::unique::with_new_names;
 
@@ -78,33 +79,34 @@ impl Finish<'_> {
             return false;
         }
         let is_success = |status: &u16| (200..300).contains(status);
-        let operations = service.api.operations.iter().zip(self.statuses());
-        let creators: Vec<bool> = operations
-            .map(|(operation, statuses)| {
-                matches!(&*operation.method, "POST" | "PUT") && statuses.keys().any(is_success)
-            })
-            .collect();
+        let seen = self.statuses();
+        let creators = PerOperation::new(&service.api, |index| {
+            let method = &*service.api.operation(index).method;
+            matches!(method, "POST" | "PUT") && seen[index].keys().any(is_success)
+        });
         let mut other = with_own_names(candidate, exchanges);
         let (mut changed, mut has_name) = (BTreeSet::new(), false);
         for step in &mut other.steps {
-            let exchange = exchanges.iter().position(|one| one.step == step.id);
+            let exchange = exchanges.iter().enumerate();
+            let exchange = exchange.into_iter().find(|(_, one)| one.step == step.id);
             let StepKind::Call { action, breach } = &mut step.kind else {
                 continue;
             };
             // What is not found, or not shown to this user, need not be there.
             let is_found =
-                |at: &usize| !matches!(exchanges[*at].status(), None | Some(401 | 403 | 404 | 410));
-            let Some(at) = exchange.filter(is_found) else {
+                |one: &Exchange| !matches!(one.status(), None | Some(401 | 403 | 404 | 410));
+            let Some((at, _)) = exchange.filter(|(_, one)| is_found(one)) else {
                 continue;
             };
-            let made: BTreeSet<String> = exchanges[..at]
+            let made: BTreeSet<String> = exchanges
                 .iter()
+                .take(at)
                 .filter(|one| one.succeeded() && one.request.method != Method::GET)
                 .filter_map(|one| one.sent.as_ref())
                 .flat_map(names_in)
                 .collect();
             let mut named = Vec::new();
-            let path = &service.api.operations[action.operation].path;
+            let path = &service.api.operation(action.operation).path;
             // What stands elsewhere is not in the collection above this path.
             let above = |pointer: &str| {
                 if pointer.starts_with("/path/") {
@@ -175,7 +177,7 @@ impl Finish<'_> {
         // A name that nobody knows is found by now, and others were not before: something else decides.
         let seen = self.statuses();
         let was_missing = |one: &Exchange| {
-            let statuses = one.operation.and_then(|operation| seen.get(operation));
+            let statuses = one.operation.map(|operation| &seen[operation]);
             statuses.is_some_and(|statuses| statuses.contains_key(&404))
         };
         let is_found = |one: &Exchange| {
@@ -296,7 +298,7 @@ impl Finish<'_> {
             let Some(operation) = exchange.operation else {
                 return false;
             };
-            let path = &self.caller.service().api.operations[operation].path;
+            let path = &self.caller.service().api.operation(operation).path;
             let sent = exchange.sent.as_ref();
             matches!(exchange.status(), Some(404 | 410))
                 && exchange.request.method == Method::GET
@@ -320,7 +322,7 @@ impl Finish<'_> {
             is_post(exchange)
                 && exchange.status() == Some(200)
                 && statuses[operation].contains_key(&201)
-                && !exchanges[..at].iter().any(makes_it)
+                && !exchanges.iter().take(at).any(makes_it)
         })
     }
 }
@@ -372,10 +374,11 @@ fn has_foreign_conflict(exchanges: &[Exchange]) -> bool {
                 matches!(refusal.kind, RefusalKind::Unique | RefusalKind::PrimaryKey)
             })
     };
-    let Some(at) = exchanges.iter().position(is_taken) else {
+    let mut numbered = exchanges.iter().enumerate();
+    let Some((at, taken)) = numbered.find(|(_, exchange)| is_taken(exchange)) else {
         return false;
     };
-    let refused = exchanges[at]
+    let refused = taken
         .sent
         .as_ref()
         .map(|sent| texts_in(sent, 1))
@@ -388,9 +391,9 @@ fn has_foreign_conflict(exchanges: &[Exchange]) -> bool {
             .unwrap_or_default();
         exchange.succeeded()
             && exchange.request.method != Method::GET
-            && (exchange.sent == exchanges[at].sent || !sent.is_disjoint(&refused))
+            && (exchange.sent == taken.sent || !sent.is_disjoint(&refused))
     };
-    !exchanges[..at].iter().any(makes_it)
+    !exchanges.iter().take(at).any(makes_it)
 }
 
 /// The texts of a value, and the numbers that are identifiers.

@@ -122,7 +122,7 @@ pub fn run(
     let calls_so_far = spent + found.cost - found.resumed_cost + probed.calls;
     let used_so_far = used(config, calls_so_far);
     let mut finish = Finish {
-        searched: found.problem.statuses().to_vec(),
+        searched: found.problem.statuses().clone(),
         problem: found.problem,
         archive: found.archive,
         caller,
@@ -177,7 +177,7 @@ pub fn run(
         evaluations: found.evaluations,
         targets: covered + uncovered.len(),
         covered,
-        statuses: finish.statuses(),
+        statuses: finish.statuses().into_vec(),
         timeline,
         uncovered,
         disruptive: finish.problem.disruption.observed(),

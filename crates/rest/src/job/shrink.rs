@@ -89,7 +89,7 @@ fn long_texts(candidate: &Candidate) -> Vec<LongText> {
 fn shortened(candidate: &Candidate, texts: &[LongText], most: usize) -> Option<Candidate> {
     let mut shorter = candidate.clone();
     for text in texts {
-        let StepKind::Call { action, .. } = &mut shorter.steps[text.step].kind else {
+        let StepKind::Call { action, .. } = &mut shorter.steps.get_mut(text.step)?.kind else {
             return None;
         };
         let was_right = action.gene.check().is_ok();

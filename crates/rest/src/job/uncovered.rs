@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::finish::Finish;
 use crate::openapi::{Api, StatusPattern};
+use crate::per_operation::PerOperation;
 use crate::problem::nearest;
 use crate::target::Target;
 
@@ -59,7 +60,7 @@ impl Finish<'_> {
 /// The documented statuses that no call was answered with.
 pub(super) fn uncovered_statuses(
     api: &Api,
-    statuses: &[BTreeMap<u16, u64>],
+    statuses: &PerOperation<BTreeMap<u16, u64>>,
     has_users: bool,
 ) -> Vec<UncoveredTarget> {
     let mut uncovered_targets = Vec::new();
@@ -107,7 +108,8 @@ mod tests {
     fn documented_statuses_that_never_came_are_misses_with_a_reason() {
         let document = "openapi: 3.0.3\ninfo: {title: T, version: '1'}\npaths:\n  /x:\n    get: {responses: {'200': {description: a}, '403': {description: b}, '409': {description: c}, default: {description: d}}}\n  /y:\n    get: {responses: {'200': {description: a}, 4XX: {description: b}}}\n";
         let api = read(document, "x.yaml", &NoLoader).expect("a good document");
-        let seen = [BTreeMap::from([(200, 7), (404, 2)]), BTreeMap::new()];
+        let mut seen = PerOperation::filled(&api, BTreeMap::new());
+        seen[0] = BTreeMap::from([(200, 7), (404, 2)]);
         let show = |uncovered_target: UncoveredTarget| {
             let nearest = uncovered_target.nearest.unwrap_or_default();
             format!(

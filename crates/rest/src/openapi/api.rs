@@ -53,6 +53,20 @@ pub struct Server {
 }
 
 impl Api {
+    /// An operation by its index.
+    ///
+    /// # Panics
+    ///
+    /// When the index is not of this API.
+    #[must_use]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "indexes of operations come from the API that they are used with; the journal checks those that it reads"
+    )]
+    pub fn operation(&self, index: usize) -> &Operation {
+        &self.operations[index]
+    }
+
     /// Leaves out the operations that are not to be kept; links to them lead nowhere.
     pub fn retain_operations(&mut self, keep: impl Fn(&Operation) -> bool) {
         let mut new_indexes = Vec::with_capacity(self.operations.len());

@@ -5,8 +5,6 @@
 //! operation never loses the others. The reader opens nothing; a [`Loader`] fetches what documents
 //! refer to.
 
-#![deny(clippy::indexing_slicing)]
-
 pub mod api;
 mod body;
 pub mod document;

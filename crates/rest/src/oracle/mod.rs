@@ -69,7 +69,7 @@ impl Oracle {
         let Some(index) = exchange.operation else {
             return Vec::new();
         };
-        let operation = &api.operations[index];
+        let operation = api.operation(index);
         let name = operation.name();
         let mut faults = Vec::new();
         let panic = exchange.trace.panics().next();
@@ -129,7 +129,7 @@ impl Oracle {
         let Some(response) = exchange.response() else {
             return faults;
         };
-        let text = String::from_utf8_lossy(&response.body[..response.body.len().min(READ)]);
+        let text = String::from_utf8_lossy(response.body.get(..READ).unwrap_or(&response.body));
         let trace = stack_trace(&text);
         if let Some(site) = &trace {
             let cause = if site.is_empty() {
@@ -221,7 +221,9 @@ impl Oracle {
             for (cause, violation, places) in causes {
                 let mut detail =
                     format!("{name} returned {}: {}", response.status, violation.message);
-                if !places[0].is_empty() && matches!(violation.kind, ViolationKind::Schema(_)) {
+                if places.first().is_some_and(|place| !place.is_empty())
+                    && matches!(violation.kind, ViolationKind::Schema(_))
+                {
                     detail.push_str(&format!(" at {}", shortened(&places)));
                 }
                 add(FaultKind::ResponseMismatch, cause, detail);
@@ -295,7 +297,7 @@ fn undocumented_cause(name: &str, status: u16) -> String {
 /// The first few of several places.
 fn shortened(places: &[String]) -> String {
     const SHOWN: usize = 4;
-    let shown = places[..places.len().min(SHOWN)].join(", ");
+    let shown = places.get(..SHOWN).unwrap_or(places).join(", ");
     match places.len().saturating_sub(SHOWN) {
         0 => shown,
         more => format!("{shown} and {more} more"),

@@ -15,7 +15,7 @@ const MAX_OTHER_USERS: usize = 3;
 
 impl Prober<'_> {
     pub(super) fn access(&mut self, base: &BaseCandidate) {
-        let security = &self.api.operations[base.operation].security;
+        let security = &self.api.operation(base.operation).security;
         let optional = security
             .iter()
             .any(|requirement| requirement.schemes.is_empty());
@@ -29,7 +29,7 @@ impl Prober<'_> {
     /// The last call without authentication.
     fn anonymous(&mut self, base: &BaseCandidate) {
         let reads = matches!(
-            &*self.api.operations[base.operation].method,
+            &*self.api.operation(base.operation).method,
             "GET" | "HEAD" | "OPTIONS"
         );
         let kind = if reads {
@@ -60,11 +60,11 @@ impl Prober<'_> {
         base: &BaseCandidate,
         kind: FaultKind,
     ) {
-        let Some(last) = self.run_last(&candidate, 1) else {
+        let Some(last) = self.run_last::<1>(&candidate) else {
             return;
         };
         if last[0].succeeded() {
-            let name = self.api.operations[base.operation].name();
+            let name = self.api.operation(base.operation).name();
             let status = last[0].status().unwrap_or_default();
             let detail = format!(
                 "{name} returned {status} without authentication, which the OpenAPI document requires"
@@ -88,7 +88,7 @@ impl Prober<'_> {
             if let Some(step) = candidate.steps.last_mut() {
                 step.user = Some(other_user);
             }
-            let Some(last) = self.run_last(&candidate, 1) else {
+            let Some(last) = self.run_last::<1>(&candidate) else {
                 return;
             };
             match last[0].status() {
@@ -121,7 +121,7 @@ impl Prober<'_> {
         let mut base = base.clone();
         if base.last().user != Some(owner) {
             base.candidate.steps.last_mut()?.user = Some(owner);
-            let last = self.run_last(&base.candidate, 1)?;
+            let last = self.run_last::<1>(&base.candidate)?;
             last[0].succeeded().then_some(())?;
         }
         Some((base, owner))
@@ -138,7 +138,7 @@ impl Prober<'_> {
         if !self.checks(FaultKind::OtherUsersResource) {
             return;
         }
-        let reads = matches!(&*self.api.operations[base.operation].method, "GET" | "HEAD");
+        let reads = matches!(&*self.api.operation(base.operation).method, "GET" | "HEAD");
         let witness = match self.hidden_by_other_operation(base, owner, other_user) {
             Some(witness) => witness,
             // A link may be shared with those whose lists do not show what it leads to; but not to change it.
@@ -148,7 +148,7 @@ impl Prober<'_> {
                 None => return,
             },
         };
-        let name = self.api.operations[base.operation].name();
+        let name = self.api.operation(base.operation).name();
         let detail = format!(
             "{name} lets a user access a resource that another user created, although {witness}"
         );
@@ -169,9 +169,9 @@ impl Prober<'_> {
     ) -> Option<String> {
         let reads = |method: &str| matches!(method, "GET" | "HEAD");
         let api = std::sync::Arc::clone(&self.api);
-        let probed_reads = reads(&api.operations[base.operation].method);
+        let probed_reads = reads(&api.operation(base.operation).method);
         for &sibling in self.resources.on_path(&api, base.operation) {
-            let method = &*api.operations[sibling].method;
+            let method = &*api.operation(sibling).method;
             // Reading may be open to all where writing is not: a read is only accused when a write denies that
             // the thing exists at all, a write already when it may not even be read.
             let enough: &[u16] = if reads(method) { &[403, 404] } else { &[404] };
@@ -182,12 +182,12 @@ impl Prober<'_> {
             let mut candidate = base.before();
             candidate.push(action.clone(), Some(other_user));
             candidate.push(action, Some(owner));
-            let pair = self.run_last(&candidate, 2)?;
+            let pair = self.run_last::<2>(&candidate)?;
             let (theirs, own) = (pair[0].status()?, pair[1].status()?);
             if enough.contains(&theirs) && !matches!(own, 401 | 403 | 404 | 405 | 410 | 500..) {
                 return Some(format!(
                     "{} returns {theirs} to that user",
-                    api.operations[sibling].name()
+                    api.operation(sibling).name()
                 ));
             }
         }
@@ -236,7 +236,7 @@ impl Prober<'_> {
         if own.succeeded() && theirs.succeeded() && listed(own) && !listed(theirs) {
             return Some(format!(
                 "{} does not list it for that user ({pointer})",
-                self.api.operations[list].name()
+                self.api.operation(list).name()
             ));
         }
         None
@@ -260,7 +260,7 @@ impl Prober<'_> {
             let action = self.on_same_path(get, base.last());
             let mut look = base.before();
             look.push(action, Some(other_user));
-            match self.run_last(&look, 1) {
+            match self.run_last::<1>(&look) {
                 Some(last) if !last[0].succeeded() => {}
                 _ => return,
             }
@@ -298,11 +298,11 @@ impl Prober<'_> {
             },
             Some(other_user),
         );
-        let Some(pair) = self.run_last(&candidate, 2) else {
+        let Some(pair) = self.run_last::<2>(&candidate) else {
             return;
         };
         if pair[0].status() == Some(403) && pair[1].status() == Some(404) {
-            let name = self.api.operations[base.operation].name();
+            let name = self.api.operation(base.operation).name();
             let detail =
                 format!("{name} returns 403 for another user's resource and 404 for a missing one");
             self.find(FaultKind::ExistenceLeak, base.operation, detail, candidate);

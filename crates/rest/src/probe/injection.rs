@@ -61,17 +61,17 @@ impl Prober<'_> {
         ) else {
             return;
         };
-        let Some(broken) = self.run_last(&single, 1) else {
+        let Some(broken) = self.run_last::<1>(&single) else {
             return;
         };
-        let Some(whole) = self.run_last(&doubled, 1) else {
+        let Some(whole) = self.run_last::<1>(&doubled) else {
             return;
         };
         if complains(&broken[0])
             && !complains(&whole[0])
             && whole[0].status().is_some_and(|status| status < 500)
         {
-            let name = self.api.operations[base.operation].name();
+            let name = self.api.operation(base.operation).name();
             let detail = format!("a quote in {pointer} of {name} breaks the SQL statement");
             self.find(
                 FaultKind::SqlInjectionByError,
@@ -97,7 +97,8 @@ impl Prober<'_> {
                 return;
             };
             let mut took = |candidate: &Candidate| {
-                self.run_last(candidate, 1).map(|last| last[0].call.elapsed)
+                self.run_last::<1>(candidate)
+                    .map(|last| last[0].call.elapsed)
             };
             let (Some(none), Some(first), Some(second)) = (took(&plain), took(&quick), took(&slow))
             else {
@@ -107,7 +108,7 @@ impl Prober<'_> {
                 elapsed.as_secs_f64() >= pause && elapsed.as_secs_f64() < pause * 3.0
             };
             if none.as_secs_f64() < short / 2.0 && felt(first, short) && felt(second, long) {
-                let name = self.api.operations[base.operation].name();
+                let name = self.api.operation(base.operation).name();
                 let detail = format!("the database executes a sleep in {pointer} of {name}");
                 self.find(FaultKind::SqlInjectionByTime, base.operation, detail, slow);
                 return;

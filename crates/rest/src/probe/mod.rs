@@ -258,19 +258,20 @@ impl Prober<'_> {
     }
 
     /// Makes the calls, and returns the exchanges of the last `n` steps if all calls were made.
-    fn run_last(&mut self, candidate: &Candidate, n: usize) -> Option<Vec<Exchange>> {
+    fn run_last<const N: usize>(&mut self, candidate: &Candidate) -> Option<[Exchange; N]> {
         let mut exchanges = self.run(candidate)?;
         if exchanges.len() != candidate.steps.len() {
             return None;
         }
-        Some(exchanges.split_off(exchanges.len() - n))
+        let last = exchanges.split_off(exchanges.len().checked_sub(N)?);
+        last.try_into().ok()
     }
 
     /// The first of the candidates that still succeeds.
     fn base(&mut self, operation: usize, candidates: Vec<Candidate>) -> Option<BaseCandidate> {
         for candidate in candidates {
-            let last = self.run_last(&candidate, 1);
-            if last.is_some_and(|last| last[0].succeeded()) {
+            let last = self.run_last(&candidate);
+            if last.is_some_and(|[last]| last.succeeded()) {
                 return Some(BaseCandidate {
                     candidate,
                     operation,
@@ -297,7 +298,7 @@ impl Prober<'_> {
         evidence: Vec<String>,
         candidate: Candidate,
     ) {
-        let name = self.api.operations[operation].name();
+        let name = self.api.operation(operation).name();
         self.keep(
             Fault {
                 others: Default::default(),

@@ -55,7 +55,7 @@ impl Prober<'_> {
             };
             if fuller
                 && !self
-                    .run_last(&candidate, 1)
+                    .run_last::<1>(&candidate)
                     .is_some_and(|last| last[0].succeeded())
             {
                 continue;

@@ -33,7 +33,7 @@ const MAX_REJECTIONS: usize = 16;
 
 impl Prober<'_> {
     pub(super) fn state(&mut self, base: &BaseCandidate) {
-        match &*self.api.operations[base.operation].method {
+        match &*self.api.operation(base.operation).method {
             "GET" => self.get_twice(base),
             "DELETE" => self.delete_then_get(base),
             "PUT" => {
@@ -63,7 +63,7 @@ impl Prober<'_> {
     /// at the rows around each call.
     pub(super) fn update_variants(&mut self, base: &BaseCandidate) {
         if !matches!(
-            &*self.api.operations[base.operation].method,
+            &*self.api.operation(base.operation).method,
             "POST" | "PUT" | "PATCH"
         ) {
             return;
@@ -82,7 +82,7 @@ impl Prober<'_> {
         base: &BaseCandidate,
         base_candidates: &[BaseCandidate],
     ) {
-        let operation = &self.api.operations[base.operation];
+        let operation = self.api.operation(base.operation);
         if &*operation.method != "DELETE" || !self.checks(FaultKind::DeleteTookOthers) {
             return;
         }
@@ -94,13 +94,12 @@ impl Prober<'_> {
         let mut others: Vec<&BaseCandidate> = base_candidates
             .iter()
             .filter(|other| {
-                let other = &self.api.operations[other.operation];
+                let other = self.api.operation(other.operation);
                 &*other.method == "POST" && other.path.starts_with(collection)
             })
             .collect();
-        others.sort_by_key(|other| {
-            std::cmp::Reverse(self.api.operations[other.operation].path.len())
-        });
+        others
+            .sort_by_key(|other| std::cmp::Reverse(self.api.operation(other.operation).path.len()));
         for other in others.into_iter().take(NEIGHBORS) {
             for attempt in 0..ATTEMPTS {
                 // Two of a kind may stand in each other's way; other inputs may not.
@@ -129,7 +128,7 @@ impl Prober<'_> {
         base: &BaseCandidate,
         base_candidates: &[BaseCandidate],
     ) {
-        if &*self.api.operations[base.operation].method != "DELETE" {
+        if &*self.api.operation(base.operation).method != "DELETE" {
             return;
         }
         let references = base.last().input().map(Gene::references);
@@ -159,7 +158,7 @@ impl Prober<'_> {
             else {
                 continue;
             };
-            if tried == NEIGHBORS || &*self.api.operations[other.operation].method != "POST" {
+            if tried == NEIGHBORS || &*self.api.operation(other.operation).method != "POST" {
                 continue;
             }
             tried += 1;
@@ -204,7 +203,7 @@ impl Prober<'_> {
             let changed = rewritten(earlier, first, second);
             // What an earlier candidate did may just have become visible; it will not do so again.
             if !changed.is_empty() && self.rewrites_again(&candidate) {
-                let name = self.api.operations[base.operation].name();
+                let name = self.api.operation(base.operation).name();
                 let detail = format!("{name} changes {}, which a client has set", list(&changed));
                 let values = values(&changed, first, second);
                 self.find_with(
@@ -221,7 +220,7 @@ impl Prober<'_> {
                 .iter()
                 .any(|exchange| exchange.request.method == Method::DELETE);
             if matches!(second.status(), Some(404 | 410)) && !was_deleted {
-                let name = self.api.operations[base.operation].name();
+                let name = self.api.operation(base.operation).name();
                 let detail = format!(
                     "{name} returned {} and, immediately repeated, {}",
                     code(first),
@@ -260,7 +259,9 @@ impl Prober<'_> {
         };
         // What has no identifier of its own, such as the cart of a user or the rules of a group, may be emptied by DELETE
         // and made anew by GET.
-        let path = self.api.operations[base.operation]
+        let path = self
+            .api
+            .operation(base.operation)
             .path
             .trim_end_matches('/');
         let is_identified = path
@@ -280,14 +281,14 @@ impl Prober<'_> {
         (1..LOOKS).for_each(|_| {
             patient.push(look.clone(), user);
         });
-        let Some(three) = self.run_last(&patient, 2 + LOOKS) else {
+        let Some(three) = self.run_last::<{ 2 + LOOKS }>(&patient) else {
             return;
         };
         let was_deleted = three[0].succeeded() && matches!(three[1].status(), Some(200 | 204));
         // A resource that says it is deleted now has changed; only one that is just as before was left alone.
         let is_there = |look: &Exchange| look.succeeded() && three[0].body == look.body;
         if was_deleted && three[2..].iter().all(is_there) {
-            let name = self.api.operations[base.operation].name();
+            let name = self.api.operation(base.operation).name();
             let detail = format!(
                 "{name} returned {}, but the resource still exists",
                 code(&three[1])
@@ -325,7 +326,7 @@ impl Prober<'_> {
             let mut control = candidate.clone();
             candidate.push(put, user);
             candidate.push(look.clone(), user);
-            let Some(five) = self.run_last(&candidate, 5) else {
+            let Some(five) = self.run_last::<5>(&candidate) else {
                 return;
             };
             if !five.iter().all(Exchange::succeeded) {
@@ -335,7 +336,7 @@ impl Prober<'_> {
             control.push(look.clone(), user);
             control.push(look, user);
             if !changed.is_empty() && !self.changes_anyway(&control, &changed) {
-                let name = self.api.operations[base.operation].name();
+                let name = self.api.operation(base.operation).name();
                 let detail = format!(
                     "repeating {name} leads to a different state: {} differs",
                     list(&changed)
@@ -390,7 +391,7 @@ impl Prober<'_> {
         let mut control = candidate.clone();
         candidate.push(update, user);
         candidate.push(look.clone(), user);
-        let Some(four) = self.run_last(&candidate, 4) else {
+        let Some(four) = self.run_last::<4>(&candidate) else {
             return false;
         };
         let rejected_updates = four[2].status().is_some_and(is_rejection);
@@ -404,7 +405,7 @@ impl Prober<'_> {
         if changed.is_empty() || self.changes_anyway(&control, &changed) {
             return false;
         }
-        let name = self.api.operations[start.operation].name();
+        let name = self.api.operation(start.operation).name();
         let detail = format!(
             "{name} was rejected with {}, but changed {}",
             code(&four[2]),
@@ -425,9 +426,9 @@ impl Prober<'_> {
     fn changes_anyway(&mut self, control: &Candidate, places: &BTreeSet<String>) -> bool {
         // What carries a clock, as a token does, changes with the second.
         let third = control.steps.len().checked_sub(2);
-        let third = third.map(|at| control.steps[at].id);
+        let third = third.and_then(|at| Some(control.steps.get(at)?.id));
         self.caller.pause_before(third, CLOCK_TICK);
-        let four = self.run_last(control, 4);
+        let four = self.run_last::<4>(control);
         self.caller.pause_before(None, Duration::ZERO);
         let Some(four) = four else {
             return true;
@@ -485,12 +486,12 @@ impl Prober<'_> {
         (1..LOOKS).for_each(|_| {
             patient.push(StepKind::Follow(base.last().id), base.last().user);
         });
-        let Some(pair) = self.run_last(&patient, 1 + LOOKS) else {
+        let Some(pair) = self.run_last::<{ 1 + LOOKS }>(&patient) else {
             return;
         };
         let is_nowhere = |look: &Exchange| matches!(look.status(), Some(404 | 410));
         if pair[0].status() == Some(201) && pair[1..].iter().all(is_nowhere) {
-            let name = self.api.operations[base.operation].name();
+            let name = self.api.operation(base.operation).name();
             let location = pair[0].location().unwrap_or_default();
             let shape: String = location
                 .split('/')

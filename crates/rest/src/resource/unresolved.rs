@@ -9,6 +9,7 @@ use super::{
 };
 use crate::exchange::{LOCATION, Origin};
 use crate::openapi::Api;
+use crate::per_operation::PerOperation;
 
 /// An input that may need a producer.
 #[derive(Clone, Debug)]
@@ -22,7 +23,10 @@ pub(super) struct UnresolvedInput {
 }
 
 /// All unresolved inputs, in the order of the operations.
-pub(super) fn unresolved_inputs(api: &Api, entities: &[String]) -> Vec<UnresolvedInput> {
+pub(super) fn unresolved_inputs(
+    api: &Api,
+    entities: &PerOperation<String>,
+) -> Vec<UnresolvedInput> {
     let known: FxHashSet<&str> = entities.iter().map(String::as_str).collect();
     let mut unresolved_inputs = Vec::new();
     for (consumer, operation) in api.operations.iter().enumerate() {
@@ -70,7 +74,7 @@ impl UnresolvedInput {
         entity: &str,
         responses: &[Leaf],
     ) -> Vec<Producer> {
-        let made = &api.operations[producer];
+        let made = api.operation(producer);
         let mut producers = Vec::new();
         let base = match &*made.method {
             _ if producer == self.consumer => return producers,
@@ -155,7 +159,11 @@ pub(super) struct ProducerIndex {
 }
 
 impl ProducerIndex {
-    pub(super) fn of(api: &Api, entities: &[String], responses: &[Vec<Leaf>]) -> Self {
+    pub(super) fn of(
+        api: &Api,
+        entities: &PerOperation<String>,
+        responses: &PerOperation<Vec<Leaf>>,
+    ) -> Self {
         let (mut by_entity, mut by_response, mut by_path) = (
             NameIndex::default(),
             NameIndex::default(),
@@ -231,12 +239,14 @@ impl ConsumerIndex {
     ) -> impl Iterator<Item = &'a UnresolvedInput> + use<'a> {
         let of = |words: &NameIndex, word: &str| words.get(word).cloned().unwrap_or_default();
         let mut found: BTreeSet<usize> = of(&self.by_entity, entity).into_iter().collect();
-        let path = api.operations[operation].path.trim_end_matches('/');
+        let path = api.operation(operation).path.trim_end_matches('/');
         found.extend(of(&self.by_collection, path));
         for leaf in response {
             found.extend(of(&self.by_name, &leaf.name));
         }
-        found.into_iter().map(|at| &self.unresolved_inputs[at])
+        found
+            .into_iter()
+            .filter_map(|at| self.unresolved_inputs.get(at))
     }
 }
 

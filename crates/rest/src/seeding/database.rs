@@ -100,7 +100,11 @@ impl DatabaseReport {
                 .seen
                 .binary_search_by(|known| known.shape.cmp(&one.shape))
             {
-                Ok(at) => self.seen[at].merge(one),
+                Ok(at) => {
+                    if let Some(known) = self.seen.get_mut(at) {
+                        known.merge(one);
+                    }
+                }
                 Err(at) => self.seen.insert(at, one),
             }
         }
@@ -254,7 +258,8 @@ impl LiveDatabase {
                     // That row and all after it are left out.
                     self.cost.refused += u64::from(seeded.refused.is_none());
                     seeded.refused.get_or_insert_with(|| unfit.to_string());
-                    rows = &rows[..unfit.row.min(rows.len() - 1)];
+                    let fitting = unfit.row.min(rows.len().saturating_sub(1));
+                    rows = rows.get(..fitting).unwrap_or_default();
                 }
             }
         }

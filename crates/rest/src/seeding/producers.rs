@@ -40,13 +40,13 @@ pub(crate) fn with_row_producers(
             .is_some_and(|it| row_producers.contains(&it))
     };
     let mut child = trimmed(parent, last, &is_row_producer);
-    let last = child.steps.len() - 1;
-    let filling: Vec<usize> = (0..last)
-        .filter(|&at| is_row_producer(&child.steps[at]))
-        .collect();
+    let (reading, before) = child.steps.split_last()?;
+    let (last, user) = (before.len(), reading.user.unwrap_or(0));
+    let numbered = before.iter().enumerate();
+    let filling: Vec<(usize, &Step)> = numbered.filter(|(_, step)| is_row_producer(step)).collect();
     let is_lacking = |row_producer: &usize| {
-        let mut filling = filling.iter().map(|&at| &child.steps[at]);
-        !filling.any(|step| step.operation() == Some(*row_producer))
+        let mut filling = filling.iter();
+        !filling.any(|(_, step)| step.operation() == Some(*row_producer))
     };
     let lacking: Vec<usize> = row_producers.iter().copied().filter(is_lacking).collect();
     let eagerness = if lacking.is_empty() {
@@ -60,25 +60,24 @@ pub(crate) fn with_row_producers(
         } else {
             &lacking
         };
-        let row_producer = wanted[rng.usize(..wanted.len())];
-        let user = child.steps[last].user.unwrap_or(0);
+        let row_producer = *rng.choice(wanted)?;
         let n_before = child.steps.len();
         append_operation(problem, rng, &mut child, row_producer, user, 1);
         let added = child.steps.len() - n_before;
         // What was added at the end belongs before what reads it.
-        child.steps[last..].rotate_right(added);
+        child.steps.get_mut(last..)?.rotate_right(added);
         return (child.steps.len() <= problem.sampling.steps).then_some(child);
     }
-    let at = filling[rng.usize(..filling.len())];
+    let &(at, filler) = rng.choice(&filling)?;
     // What refuses such calls is found from those that are accepted.
     if rng.f64() < MUTATE_WITH_VARIATION * problem.sampling.breach {
-        let row_producer = child.steps[at].operation();
+        let row_producer = filler.operation();
         return violate_constraint(problem, rng, &mut child, row_producer).then_some(child);
     }
     let StepKind::Call {
         action,
         breach: None,
-    } = &mut child.steps[at].kind
+    } = &mut child.steps.get_mut(at)?.kind
     else {
         return None;
     };

@@ -370,19 +370,17 @@ impl RowSeeder {
             let eagerness = 0.6 / f64::from(1 + misses.n_seeded);
             if rng.f64() < eagerness.max(0.03) {
                 misses.n_seeded += 1;
-                let mut order: Vec<usize> = (0..misses.statements.len())
-                    .filter(|&at| !misses.statements[at].query.found)
-                    .collect();
+                let misses = self.misses.get(&parent.number)?;
+                let missed = misses.statements.iter();
+                let mut order: Vec<&MissedQuery> =
+                    missed.filter(|missed| !missed.query.found).collect();
                 rng.shuffle(&mut order);
-                let is_aimed = |at: &usize| aimed == Some(&*misses.statements[*at].query.shape);
-                order.sort_by_key(|at| !is_aimed(at));
+                order.sort_by_key(|missed| aimed != Some(&*missed.query.shape));
                 let mut child = parent.clone();
-                let misses = &self.misses[&parent.number];
                 let none = SeededRows::default();
                 let seeded = misses.seeded.as_deref().unwrap_or(&none);
                 let mut brought = false;
-                for at in order {
-                    let missed = &misses.statements[at];
+                for missed in order {
                     let Some(target_rows) = &missed.query.target_rows else {
                         continue;
                     };
@@ -400,7 +398,7 @@ impl RowSeeder {
         if !parent.rows.is_empty() && rng.f64() < VARY_ROWS {
             let mut child = parent.clone();
             if rng.f64() < 0.1 {
-                let id = child.rows[rng.usize(..child.rows.len())].id;
+                let id = rng.choice(&child.rows)?.id;
                 child.rows = set::without(&child.rows, id)?;
                 return Some(child);
             }
@@ -492,7 +490,7 @@ impl RowSeeder {
                 let mut tied = tied.iter();
                 tied.any(|tied| tied.row == row && tied.column == column)
             };
-            let new = &mut candidate.rows[first..];
+            let new = candidate.rows.get_mut(first..).unwrap_or_default();
             self.ground.mutate(new, &self.hints, &is_tied, rng);
         }
         for tied in tied {

@@ -48,7 +48,7 @@ fn statements<'a>(
         switch.map(|sql| Some(sql.to_owned()))
     });
     let deletes = order.iter().rev().map(|(table, _)| {
-        let name = table_name(&schema.tables[*table], dialect);
+        let name = table_name(schema.table(*table), dialect);
         format!("DELETE FROM {name}")
     });
     let inserts = order.iter().flat_map(|(table, rows)| {
@@ -65,7 +65,7 @@ fn statements<'a>(
 
 /// The INSERT that puts a row back as it was.
 fn insert_again(schema: &Schema, table: usize, row: &[Value], dialect: DialectName) -> String {
-    let columns = &schema.tables[table].columns;
+    let columns = &schema.table(table).columns;
     let cells = row
         .iter()
         .zip(columns)
@@ -94,7 +94,7 @@ fn restart_counter(
     rows: &[Vec<Value>],
     dialect: DialectName,
 ) -> Option<String> {
-    let of = &schema.tables[table];
+    let of = schema.table(table);
     let column = of.columns.iter().position(|column| {
         matches!(column.filled, Filled::Counter | Filled::CounterAlways)
             || column
@@ -115,20 +115,20 @@ fn restart_counter(
         ),
         DialectName::Ansi => format!(
             "ALTER TABLE {name} ALTER COLUMN {} RESTART WITH {}",
-            identifier(&of.columns[column].name, dialect),
+            identifier(&of.column(column).name, dialect),
             greatest + 1
         ),
         DialectName::Postgres => format!(
             "SELECT setval(pg_get_serial_sequence({}, {}), {}, {})",
             literal(&Value::text(name), dialect),
-            literal(&Value::text(of.columns[column].name.as_str()), dialect),
+            literal(&Value::text(of.column(column).name.as_str()), dialect),
             greatest.max(1),
             greatest > 0
         ),
         DialectName::MySql => format!(
             "ALTER TABLE {name} AUTO_INCREMENT = {} /* {} */",
             greatest + 1,
-            identifier(&of.columns[column].name, dialect)
+            identifier(&of.column(column).name, dialect)
         ),
     })
 }

@@ -8,6 +8,7 @@ use isobath_search::Rng;
 use isobath_sql::Value;
 use isobath_sql::query::{ColumnComparison, ComparisonKind, Relations};
 
+use super::seeder::MissedQuery;
 use super::{RowSeeder, StatementTarget, json};
 use crate::caller::ResponseResolver;
 use crate::candidate::{Candidate, StepKind};
@@ -77,9 +78,8 @@ impl RowSeeder {
             return None;
         }
         let misses = self.misses.get_mut(&parent.number)?;
-        let mut open: Vec<usize> = (0..misses.statements.len())
-            .filter(|&at| !misses.statements[at].query.substitutions.is_empty())
-            .collect();
+        let is_open = |missed: &&MissedQuery| !missed.query.substitutions.is_empty();
+        let mut open: Vec<&MissedQuery> = misses.statements.iter().filter(is_open).collect();
         let eagerness =
             (TAKE_FROM_ROW / f64::from(1 + misses.inputs_from_rows)).max(MIN_TAKE_FROM_ROW);
         if open.is_empty() || rng.f64() >= eagerness {
@@ -89,14 +89,13 @@ impl RowSeeder {
         rng.shuffle(&mut open);
         let missed = match aim {
             Some(Target::Statement(shape, StatementTarget::Found)) => {
-                let is_aimed = |at: &&usize| misses.statements[**at].query.shape == *shape;
+                let is_aimed = |missed: &&&MissedQuery| missed.query.shape == *shape;
                 open.iter().find(is_aimed).or(open.first())
             }
             _ => open.first(),
         };
-        let missed = &misses.statements[*missed?];
-        let substitutions = &missed.query.substitutions;
-        let substitution = &substitutions[rng.usize(..substitutions.len())];
+        let missed = missed?;
+        let substitution = rng.choice(&missed.query.substitutions)?;
         let mut child = parent.clone();
         let gene = gene_of(&mut child, missed.step)?;
         let mut is_changed = false;

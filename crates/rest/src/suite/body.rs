@@ -171,11 +171,12 @@ fn parts(
         }
         rest = rest.strip_prefix(b"\r\n")?;
         let head_end = find(rest, b"\r\n\r\n")?;
-        let head = std::str::from_utf8(&rest[..head_end]).ok()?;
-        rest = &rest[head_end + 4..];
+        let (head, after) = rest.split_at_checked(head_end)?;
+        let head = std::str::from_utf8(head).ok()?;
+        rest = after.get(4..)?;
         let end = find(rest, format!("\r\n{fence}").as_bytes())?;
-        let content = &rest[..end];
-        rest = &rest[end + 2 + fence.len()..];
+        let (content, after) = rest.split_at_checked(end)?;
+        rest = after.get(2 + fence.len()..)?;
         let header = |wanted: &str| {
             head.split("\r\n").find_map(|line| {
                 let (name, value) = line.split_once(": ")?;

@@ -280,7 +280,7 @@ impl TestBuilder<'_> {
         let last = self.test.exchanges.last();
         let group = last
             .and_then(|exchange| exchange.operation)
-            .map(|operation| self.api.operations[operation].name())
+            .map(|operation| self.api.operation(operation).name())
             .unwrap_or_default();
         let faults: Vec<FaultMark> = self
             .test
@@ -363,7 +363,7 @@ impl TestBuilder<'_> {
         let operation = last.and_then(|last| last.operation);
         operation.map_or_else(
             || "the new Location".into(),
-            |operation| self.api.operations[operation].name(),
+            |operation| self.api.operation(operation).name(),
         )
     }
 
@@ -378,7 +378,7 @@ impl TestBuilder<'_> {
         };
         let asks = last
             .operation
-            .is_some_and(|operation| !self.api.operations[operation].security.is_empty());
+            .is_some_and(|operation| !self.api.operation(operation).security.is_empty());
         match last.user.and_then(|user| self.users.get(user)) {
             Some(user) if self.users.len() > 1 => outcome.push_str(&format!(" to {}", user.name)),
             None if asks && !self.users.is_empty() => outcome.push_str(" without authentication"),
@@ -417,13 +417,15 @@ impl TestBuilder<'_> {
         };
         let mut names: Vec<String> = Vec::new();
         for operation in before.iter().filter_map(|exchange| exchange.operation) {
-            let name = self.api.operations[operation].name();
+            let name = self.api.operation(operation).name();
             if !names.contains(&name) {
                 names.push(name);
             }
         }
-        if names.len() > 2 {
-            return format!("{} and {} others", names[0], names.len() - 1);
+        if let [first, others @ ..] = names.as_slice()
+            && others.len() > 1
+        {
+            return format!("{first} and {} others", others.len());
         }
         names.join(" and ")
     }
@@ -551,7 +553,7 @@ impl TestBuilder<'_> {
         let Some(operation) = exchange.operation else {
             return true;
         };
-        let responses = self.api.operations[operation].responses.iter();
+        let responses = self.api.operation(operation).responses.iter();
         let mut types: Vec<&str> = responses
             .flat_map(|response| &response.media)
             .map(|media| &*media.content_type)
@@ -565,7 +567,7 @@ impl TestBuilder<'_> {
 
     /// The path as it was sent, with what was captured in place of what was seen.
     fn path(&self, operation: usize, sent: &str, bound: &[(String, String)]) -> Text {
-        let template: Vec<&str> = self.api.operations[operation].path.split('/').collect();
+        let template: Vec<&str> = self.api.operation(operation).path.split('/').collect();
         let segments: Vec<&str> = sent.split('/').collect();
         if bound.is_empty() || template.len() != segments.len() {
             return Text::from(sent);
@@ -675,7 +677,7 @@ impl TestBuilder<'_> {
         );
         let path = exchange
             .operation
-            .map(|operation| self.api.operations[operation].path.clone());
+            .map(|operation| self.api.operation(operation).path.clone());
         let word = path
             .as_deref()
             .and_then(|path| {
@@ -710,6 +712,10 @@ impl TestBuilder<'_> {
         variable
     }
 
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the index is that of an exchange of this test, which `steps` goes through"
+    )]
     fn expect(&self, index: usize, step: &Step, again: Option<&Exchange>) -> ExpectedOutcome {
         let exchange = &self.test.exchanges[index];
         let Some(response) = exchange.response() else {
@@ -803,7 +809,7 @@ impl TestBuilder<'_> {
             let is_get = source.is_some_and(|source| source.request.method == Method::GET);
             pointer.starts_with("/path/") && is_get
         });
-        let path = &self.api.operations[operation].path;
+        let path = &self.api.operation(operation).path;
         let mut is_named = false;
         input.walk(|place| {
             let text = place.text().filter(|_| place.pointer.starts_with("/path/"));
@@ -845,7 +851,7 @@ impl TestBuilder<'_> {
         let (Some(operation), Some(response)) = (exchange.operation, exchange.response()) else {
             return Vec::new();
         };
-        let operation = &self.api.operations[operation];
+        let operation = self.api.operation(operation);
         let headers: Vec<(&str, &str)> = response
             .headers
             .iter()

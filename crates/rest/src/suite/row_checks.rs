@@ -101,7 +101,7 @@ impl TestBuilder<'_> {
                 }
                 let cells = self.stable(database, row, &twin.1);
                 // Others may look like a row that is gone, unless it is told by its key.
-                let table = &database.schema.tables[row.0];
+                let table = database.schema.table(row.0);
                 let is_told = is_there || {
                     let key = table.primary_key().unwrap_or_default();
                     !key.is_empty() && key.iter().all(|at| cells.iter().any(|(of, _)| of == at))
@@ -109,7 +109,7 @@ impl TestBuilder<'_> {
                 if cells.is_empty() || !is_told {
                     continue;
                 }
-                let name = |at: usize| identifier(&table.columns[at].name, database.dialect);
+                let name = |at: usize| identifier(&table.column(at).name, database.dialect);
                 let state = ExpectedRow {
                     table: table_name(table, database.dialect),
                     cells: cells
@@ -199,7 +199,7 @@ impl SuiteDatabaseContext {
         let (mut table, mut column) = (table, column);
         // A key that is a foreign key leads on; a circle has no first.
         for _ in 0..self.schema.tables.len() {
-            let of = &self.schema.tables[table];
+            let of = self.schema.table(table);
             let definition = of.columns.get(column)?;
             let counts = definition
                 .default

@@ -92,11 +92,11 @@ impl TestBuilder<'_> {
         let inserted: Vec<&NewRow> = inserted.collect();
         let mut printed = Vec::new();
         for row in inserted {
-            let table = &database.schema.tables[row.table];
+            let table = database.schema.table(row.table);
             let mut cells = Vec::new();
             let mut key = None;
             for (column, cell) in row.cells.iter().enumerate() {
-                let name = &table.columns[column].name;
+                let name = &table.column(column).name;
                 let place = seeding::place(column);
                 match cell {
                     NewCell::Default => {
@@ -175,7 +175,7 @@ impl TestBuilder<'_> {
         let seeded = seeded(&self.test.exchanges)?;
         let mut names: Vec<&str> = Vec::new();
         for row in &self.test.candidate.rows {
-            let name = database.schema.tables[row.table].name.as_str();
+            let name = database.schema.table(row.table).name.as_str();
             if seeded.rows.contains_key(&row.id) && !names.contains(&name) {
                 names.push(name);
             }

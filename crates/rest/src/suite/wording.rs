@@ -38,7 +38,7 @@ pub(super) fn covers(
     subject: Subject,
     value: ValueAt<'_>,
 ) -> Vec<String> {
-    let name = |operation: usize| api.operations[operation].name();
+    let name = |operation: usize| api.operation(operation).name();
     let mut heads: BTreeMap<(usize, u16), StatusLine<'_>> = BTreeMap::new();
     let mut inputs: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     let mut others: Vec<String> = Vec::new();
@@ -126,7 +126,7 @@ fn input(operation: usize, place: &str, facet: ValueClass, value: ValueAt<'_>) -
 }
 
 fn some(parts: &[String]) -> String {
-    let mut text = parts[..parts.len().min(MAX_PARTS)].join(", ");
+    let mut text = parts.get(..MAX_PARTS).unwrap_or(parts).join(", ");
     if parts.len() > MAX_PARTS {
         text.push_str(&format!(" and {} more", parts.len() - MAX_PARTS));
     }

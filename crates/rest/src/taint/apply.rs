@@ -41,8 +41,10 @@ impl TaintTracker {
                 continue;
             };
             let hints = self.hints.get(&sent.key).map_or(&[][..], Vec::as_slice);
-            if !hints.is_empty() && rng.f64() < APPLY_HINT {
-                let hint = &hints[rng.usize(..hints.len())];
+            if !hints.is_empty()
+                && rng.f64() < APPLY_HINT
+                && let Some(hint) = rng.choice(hints)
+            {
                 gene.specialize(&sent.pointer, &hint.model, rng, tuning);
             } else if rng.f64() < self.marker_rate {
                 let marker = self.taint_marker();
@@ -85,12 +87,12 @@ impl TaintTracker {
                 .known(&sent)
                 .filter(|(_, hint)| hint.is_about(aimed))
                 .collect();
-            if let Some((sent, hint)) = pick(rng, &fitting) {
+            if let Some((sent, hint)) = rng.choice(&fitting) {
                 return apply_hint(candidate, sent, hint, rng, tuning);
             }
         }
         let compared_pairs = self.compared_pairs_in(candidate);
-        if let Some(pair) = pick(rng, &compared_pairs)
+        if let Some(pair) = rng.choice(&compared_pairs)
             && rng.f64() < 0.3
         {
             return equate(candidate, pair);
@@ -99,13 +101,13 @@ impl TaintTracker {
             .known(&sent)
             .partition(|(sent, _)| sent.text.contains("_isobath_"));
         for (hints, chance) in [(marked, 0.5), (other, 0.2)] {
-            if let Some((sent, hint)) = pick(rng, &hints)
+            if let Some((sent, hint)) = rng.choice(&hints)
                 && rng.f64() < chance
             {
                 return apply_hint(candidate, sent, hint, rng, tuning);
             }
         }
-        if let Some(sent) = pick(rng, &sent)
+        if let Some(sent) = rng.choice(&sent)
             && rng.f64() < self.marker_rate * 0.5
         {
             let marker = self.taint_marker();
@@ -186,26 +188,28 @@ impl TaintTracker {
         tuning: &GeneConfig,
         candidate: &mut Candidate,
     ) -> bool {
-        let steps: Vec<usize> = (0..candidate.steps.len())
-            .filter(|&at| {
-                let operation = candidate.steps[at].operation();
+        let steps: Vec<&mut Step> = candidate
+            .steps
+            .iter_mut()
+            .filter(|step| {
+                let operation = step.operation();
                 operation.is_some_and(|operation| self.undocumented.contains_key(&operation))
             })
             .collect();
-        let Some(&at) = pick(rng, &steps) else {
+        let Some(step) = rng.choice(steps) else {
             return false;
         };
         let StepKind::Call {
             action,
             breach: None,
-        } = &mut candidate.steps[at].kind
+        } = &mut step.kind
         else {
             return false;
         };
         let Some((kind, name)) = self
             .undocumented
             .get(&action.operation)
-            .and_then(|undocumented| pick(rng, undocumented))
+            .and_then(|undocumented| rng.choice(undocumented))
         else {
             return false;
         };
@@ -259,10 +263,6 @@ pub(crate) fn without_named_markers(candidate: &Candidate) -> Cow<'_, Candidate>
         }
     }
     Cow::Owned(candidate)
-}
-
-fn pick<'a, T>(rng: &mut Rng, list: &'a [T]) -> Option<&'a T> {
-    (!list.is_empty()).then(|| &list[rng.usize(..list.len())])
 }
 
 /// The gene of a text; `None` where an input breaks a rule on purpose, which must stay as it is.

@@ -381,7 +381,7 @@ fn is_about_answers(api: &Api, exchange: &Exchange, place: InputLocation) -> boo
 
 /// Whether a body of the operation has a property of this name at its top.
 fn documented_field(api: &Api, operation: usize, name: &str) -> bool {
-    let input = api.operations[operation].input;
+    let input = api.operation(operation).input;
     crate::action::property(&api.model, input, "body")
         .and_then(|body| crate::action::declared(&api.model, body, name))
         .is_some()
