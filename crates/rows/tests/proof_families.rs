@@ -372,3 +372,13 @@ fn verdicts_that_are_compared_are_decided_case_by_case() {
     let null = changed_check("(a > 1) = (b > 1)", "(a > 1) = (b > 1) AND a IS NOT NULL");
     assert_eq!((null[0], null[2]), (1, 0));
 }
+
+#[test]
+fn comparisons_with_any_or_all_of_an_array_are_read() {
+    let any = changed_check("a > ANY (ARRAY[3, 1])", "a > 1");
+    assert_eq!(any, [0, 2, 0]);
+    let all = changed_check("a > ALL (ARRAY[3, 1])", "a > 1");
+    assert_eq!((all[0], all[2]), (1, 0));
+    let one = changed_check("a = ALL (ARRAY[2, 10])", "a IS NULL");
+    assert_eq!(one, [0, 2, 0]);
+}
