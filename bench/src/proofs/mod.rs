@@ -80,6 +80,7 @@ fn print(engine: Engine, tally: &Tally) {
     println!("{engine}: {} rows tried", tally.rows);
     for kind in [
         ClaimKind::Infeasible,
+        ClaimKind::EquivalentQuery,
         ClaimKind::Equivalent,
         ClaimKind::ChangesNothing,
     ] {

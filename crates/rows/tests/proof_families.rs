@@ -341,3 +341,44 @@ fn what_is_not_read_is_unknown_whatever_columns_it_names() {
         "SELECT 1 FROM w WHERE w.k SIMILAR TO '(a|b)%'",
     ]);
 }
+
+/// What `schema diff` says of two CHECKs over `a INT, b INT NOT NULL`: changes, harmless, undecided.
+fn changed_check(before: &str, after: &str) -> [usize; 3] {
+    let table = |check: &str| {
+        let text = format!("CREATE TABLE t (a INT, b INT NOT NULL, CHECK ({check}));");
+        schema(&text, DialectName::Postgres)
+    };
+    let dialect = DialectName::Postgres.dialect();
+    let found = diff(&table(before), &table(after), dialect);
+    [
+        found.changes.len(),
+        found.harmless.len(),
+        found.undecided.len(),
+    ]
+}
+
+#[test]
+fn verdicts_that_are_compared_are_decided_case_by_case() {
+    // Both ways, there is a row for one direction at most.
+    let same = changed_check(
+        "(a > 1) = (b > 1)",
+        "(a > 1 AND b > 1) OR (a <= 1 AND b <= 1) OR a IS NULL",
+    );
+    assert_eq!(same, [0, 2, 0]);
+    // With a NULL, the first is unknown, which a CHECK accepts; b = 0 makes the second false.
+    let differs = changed_check("(a > 1) <> (b > 1)", "(a > 1) <> (b > 1) AND b > 0");
+    assert_eq!(differs[0], 1);
+    assert_eq!(differs[2], 0);
+    let null = changed_check("(a > 1) = (b > 1)", "(a > 1) = (b > 1) AND a IS NOT NULL");
+    assert_eq!((null[0], null[2]), (1, 0));
+}
+
+#[test]
+fn comparisons_with_any_or_all_of_an_array_are_read() {
+    let any = changed_check("a > ANY (ARRAY[3, 1])", "a > 1");
+    assert_eq!(any, [0, 2, 0]);
+    let all = changed_check("a > ALL (ARRAY[3, 1])", "a > 1");
+    assert_eq!((all[0], all[2]), (1, 0));
+    let one = changed_check("a = ALL (ARRAY[2, 10])", "a IS NULL");
+    assert_eq!(one, [0, 2, 0]);
+}

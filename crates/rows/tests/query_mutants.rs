@@ -3,7 +3,7 @@
 use isobath_rows::query::algorithm::Config;
 use isobath_rows::query::construct::SolverContext;
 use isobath_rows::query::job::{CoverageOutcome, TargetStatus, UncoveredReason, run};
-use isobath_rows::query::mutation::{MutationAnalysis, analyze};
+use isobath_rows::query::mutation::{MutationAnalysis, QueryMutantStatus, analyze};
 use isobath_rows::query::stop::{StopReason, StopSignal};
 use isobath_rows::query::target::QueryTarget;
 use isobath_sql::coverage::{CoverageOptions, QueryCriterion, targets};
@@ -14,7 +14,8 @@ const SHOP: &str = "
     CREATE TABLE customer (id INT PRIMARY KEY, name VARCHAR(20) NOT NULL, region INT NOT NULL);
     CREATE TABLE orders (id INT PRIMARY KEY, customer INT NOT NULL REFERENCES customer (id), price INT NOT NULL);
     CREATE TABLE item (orders INT NOT NULL REFERENCES orders (id), line INT, amount INT NOT NULL,
-        PRIMARY KEY (orders, line));";
+        PRIMARY KEY (orders, line));
+    CREATE TABLE copy (id INT NOT NULL REFERENCES orders (id));";
 
 fn schema() -> Schema {
     let source = Source {
@@ -88,4 +89,42 @@ fn a_job_that_has_to_end_says_why_each_target_is_open() {
     let open = TargetStatus::Uncovered { reason };
     assert!(!outcome.statuses.is_empty());
     assert!(outcome.statuses.iter().all(|status| *status == open));
+}
+
+/// The mutants of a query that are called equivalent, without fixtures that could kill them.
+fn equivalent(sql: &str) -> Vec<String> {
+    let (schema, dialect) = (schema(), DialectName::Postgres);
+    let context = SolverContext::new(&schema, dialect.dialect());
+    let (config, mut targets) = (Config::default(), Vec::new());
+    let mut outcome = CoverageOutcome::default();
+    let analysis = analyze(
+        sql,
+        dialect,
+        context,
+        &config,
+        false,
+        &mut targets,
+        &mut outcome,
+    )
+    .expect("mutants");
+    let all = analysis.mutants.into_iter().zip(analysis.statuses);
+    all.filter(|(_, status)| matches!(status, QueryMutantStatus::Equivalent { .. }))
+        .map(|(mutant, _)| mutant.sql)
+        .collect()
+}
+
+#[test]
+fn a_mutant_that_may_raise_an_error_is_not_called_equivalent() {
+    // Without the first condition, the greatest price is an overflow; without the second, nothing is calculated.
+    let called = equivalent("SELECT id FROM orders WHERE price < 10 AND price + 1 < 11");
+    assert_eq!(called, ["SELECT id FROM orders WHERE price < 10"]);
+}
+
+#[test]
+fn joins_by_shared_names_are_not_called_the_same() {
+    let using = "SELECT price FROM orders JOIN copy USING (id)";
+    let on = "SELECT price FROM orders JOIN copy ON copy.id = orders.id";
+    let joins = |sql: &str| equivalent(sql).iter().any(|sql| sql.contains("RIGHT JOIN"));
+    assert!(!joins(using));
+    assert!(joins(on));
 }

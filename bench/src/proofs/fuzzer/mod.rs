@@ -1,11 +1,13 @@
 //! Attacks proofs with random rows on a real database.
 //!
-//! Tables, queries and CHECKs are generated. Whatever the query job proves infeasible must return no row, whatever
-//! the schema job calls equivalent or without effect must accept and refuse the same rows. All follows from the seed.
+//! Tables, queries and CHECKs are generated. Whatever the query job proves infeasible must return no row, a mutant of
+//! a query that it calls equivalent must return the same rows, and whatever the schema job calls equivalent or without
+//! effect must accept and refuse the same rows. All follows from the seed.
 
 mod condition;
 mod equivalence;
 mod expression;
+mod mutants;
 mod query;
 mod tables;
 
@@ -44,6 +46,8 @@ pub(crate) struct Plan {
 pub(crate) enum ClaimKind {
     /// A coverage target returns no row, whatever rows there are.
     Infeasible,
+    /// A mutant of a query returns the same rows as the original.
+    EquivalentQuery,
     /// A mutant of a schema accepts the same rows as the original.
     Equivalent,
     /// A change of a schema changes nothing.
@@ -54,6 +58,7 @@ impl fmt::Display for ClaimKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Infeasible => "infeasible",
+            Self::EquivalentQuery => "equivalent query",
             Self::Equivalent => "equivalent",
             Self::ChangesNothing => "changes nothing",
         })
@@ -109,15 +114,36 @@ impl Tally {
     }
 }
 
-/// A claim that no rows make a target return one.
+/// A claim about what a query returns, whatever rows there are: nothing, or the same as another query.
 struct Claim {
     sql: String,
+    /// The query that returns the same.
+    same_as: Option<String>,
     proof: String,
     attacked: bool,
     refuted: bool,
 }
 
-/// Generates queries over generated tables and attacks what is proven infeasible.
+impl Claim {
+    fn new(sql: String, same_as: Option<String>, proof: String) -> Self {
+        Self {
+            sql,
+            same_as,
+            proof,
+            attacked: false,
+            refuted: false,
+        }
+    }
+
+    fn kind(&self) -> ClaimKind {
+        match self.same_as {
+            None => ClaimKind::Infeasible,
+            Some(_) => ClaimKind::EquivalentQuery,
+        }
+    }
+}
+
+/// Generates queries over generated tables and attacks what is proven infeasible, and mutants that are called equivalent.
 pub(crate) fn queries(
     plan: &Plan,
     database: &mut dyn Database,
@@ -135,6 +161,7 @@ pub(crate) fn queries(
         for _ in 0..plan.queries {
             let sql = query::Writer::new(&mut rng, dialect, &tables).query();
             claims.extend(self::claims(&sql, &schema, dialect, tally));
+            claims.extend(mutants::claims(&sql, &schema, dialect, tally));
         }
         for _ in 0..plan.databases {
             let inserts = tables::rows(&mut rng, &tables);
@@ -143,8 +170,9 @@ pub(crate) fn queries(
                 database.execute_required(&format!("DELETE FROM {}", table.name))?;
             }
         }
-        tally.count(ClaimKind::Infeasible).attacked +=
-            claims.iter().filter(|claim| claim.attacked).count() as u64;
+        for claim in claims.iter().filter(|claim| claim.attacked) {
+            tally.count(claim.kind()).attacked += 1;
+        }
         (plan.progress)(round, tally);
     }
     Ok(())
@@ -214,12 +242,7 @@ fn claims(sql: &str, schema: &Schema, dialect: DialectName, tally: &mut Tally) -
         let built = construct(query, context, 0, &mut |candidate| returns(candidate));
         if let Construction::Infeasible { proof, .. } = built {
             counts.claims += 1;
-            claims.push(Claim {
-                sql: target.sql,
-                proof,
-                attacked: false,
-                refuted: false,
-            });
+            claims.push(Claim::new(target.sql, None, proof));
         }
     }
     claims
@@ -241,26 +264,34 @@ fn attack(
         }
     }
     tally.rows += accepted.len() as u64;
+    let mut results = mutants::Results::default();
     for claim in claims.iter_mut().filter(|claim| !claim.refuted) {
-        match database.query(&claim.sql)? {
-            Ok(found) => {
-                claim.attacked = true;
-                if !found.rows.is_empty() {
-                    claim.refuted = true;
-                    let rows = accepted.iter().map(|sql| (*sql).clone());
-                    let script = ddl.iter().cloned().chain(rows);
-                    let refutation = Refutation {
-                        kind: ClaimKind::Infeasible,
-                        engine: database.dialect().to_string(),
-                        script: script.chain([claim.sql.clone()]).collect(),
-                        proof: claim.proof.clone(),
-                    };
-                    tally.refute(plan, refutation);
+        let holds = match &claim.same_as {
+            None => match database.query(&claim.sql)? {
+                Ok(found) => found.rows.is_empty(),
+                Err(refusal) => {
+                    *tally.refused.entry(refusal.message).or_default() += 1;
+                    continue;
                 }
-            }
-            Err(refusal) => {
-                *tally.refused.entry(refusal.message).or_default() += 1;
-            }
+            },
+            Some(original) => match results.are_the_same(original, &claim.sql, database)? {
+                Some(same) => same,
+                None => continue,
+            },
+        };
+        claim.attacked = true;
+        if !holds {
+            claim.refuted = true;
+            let rows = accepted.iter().map(|sql| (*sql).clone());
+            let script = ddl.iter().cloned().chain(rows);
+            let asked = claim.same_as.iter().chain([&claim.sql]).cloned();
+            let refutation = Refutation {
+                kind: claim.kind(),
+                engine: database.dialect().to_string(),
+                script: script.chain(asked).collect(),
+                proof: claim.proof.clone(),
+            };
+            tally.refute(plan, refutation);
         }
     }
     Ok(())

@@ -8,15 +8,22 @@ use sqlparser::ast::{
 };
 
 use super::mutate::{DifferenceQuery, binary, is_grouped};
+use super::raise::can_raise;
 use crate::coverage::parse::{from_body, plain, select};
+use crate::dialect::DialectName;
 use crate::schema::Schema;
 
 /// A query, and whether it is decisive.
 type Difference = (Query, bool);
 
 /// The queries that may tell the two apart.
-pub(super) fn queries(original: &Query, mutant: &Query, schema: &Schema) -> Vec<DifferenceQuery> {
-    let mut found = differences(original, mutant, schema);
+pub(super) fn queries(
+    original: &Query,
+    mutant: &Query,
+    schema: &Schema,
+    dialect: DialectName,
+) -> Vec<DifferenceQuery> {
+    let mut found = differences(original, mutant, (schema, dialect));
     for (query, _) in &mut found {
         query.with.clone_from(&original.with);
     }
@@ -26,7 +33,7 @@ pub(super) fn queries(original: &Query, mutant: &Query, schema: &Schema) -> Vec<
         .collect()
 }
 
-fn differences(original: &Query, mutant: &Query, schema: &Schema) -> Vec<Difference> {
+fn differences(original: &Query, mutant: &Query, of: (&Schema, DialectName)) -> Vec<Difference> {
     let (SetExpr::Select(before), SetExpr::Select(after)) = (&*original.body, &*mutant.body) else {
         return except(original, mutant);
     };
@@ -37,14 +44,20 @@ fn differences(original: &Query, mutant: &Query, schema: &Schema) -> Vec<Differe
     if same != *original {
         return order(original, mutant, before);
     }
-    let found = selects(before, after, schema);
+    let found = selects(before, after, of);
     if found.is_empty() {
         return except(original, mutant);
     }
     found
 }
 
-fn selects(before: &Select, after: &Select, schema: &Schema) -> Vec<Difference> {
+fn selects(
+    before: &Select,
+    after: &Select,
+    (schema, dialect): (&Schema, DialectName),
+) -> Vec<Difference> {
+    // A mutant that alone raises an error is no equivalent one, although it returns no row more.
+    let decides = |changed: &Expr| !can_raise(changed, dialect);
     if let (Some(condition), Some(changed)) = (&before.selection, &after.selection)
         && *before == restored(after, |of| of.selection.clone_from(&before.selection))
     {
@@ -57,7 +70,8 @@ fn selects(before: &Select, after: &Select, schema: &Schema) -> Vec<Difference> 
         });
         let input = either
             .iter()
-            .map(|condition| (plain(input(before, Some(condition.clone()))), true));
+            .map(|condition| plain(input(before, Some(condition.clone()))));
+        let input = input.map(|query| (query, decides(changed)));
         return shown.chain(input).collect();
     }
     if let (Some(condition), Some(changed)) = (&before.having, &after.having)
@@ -66,7 +80,7 @@ fn selects(before: &Select, after: &Select, schema: &Schema) -> Vec<Difference> 
         let groups = either_way(condition, changed).into_iter().map(|condition| {
             let mut groups = before.clone();
             groups.having = Some(condition);
-            (plain(groups), true)
+            (plain(groups), decides(changed))
         });
         return groups.collect();
     }
@@ -77,7 +91,7 @@ fn selects(before: &Select, after: &Select, schema: &Schema) -> Vec<Difference> 
         return duplicates(before);
     }
     if *before == restored(after, |of| of.from.clone_from(&before.from)) {
-        return joins(before, after, schema);
+        return joins(before, after, (schema, dialect));
     }
     Vec::new()
 }
@@ -237,7 +251,11 @@ fn sort_value(key: &Expr, select: &Select) -> Expr {
 }
 
 /// Rows for which a changed join brings another partner, or none.
-fn joins(before: &Select, after: &Select, schema: &Schema) -> Vec<Difference> {
+fn joins(
+    before: &Select,
+    after: &Select,
+    (schema, dialect): (&Schema, DialectName),
+) -> Vec<Difference> {
     let ([from], [changed]) = (before.from.as_slice(), after.from.as_slice()) else {
         return Vec::new();
     };
@@ -264,7 +282,8 @@ fn joins(before: &Select, after: &Select, schema: &Schema) -> Vec<Difference> {
                 Some(condition) => binary(nested(condition), BinaryOperator::And, differs),
                 None => differs,
             };
-            (plain(input(&open, Some(condition))), true)
+            let decides = !can_raise(other, dialect);
+            (plain(input(&open, Some(condition))), decides)
         });
         return queries.collect();
     }
@@ -280,7 +299,8 @@ fn joins(before: &Select, after: &Select, schema: &Schema) -> Vec<Difference> {
         return Vec::new();
     };
     let mut queries: Vec<Difference> = Vec::new();
-    let mut is_complete = true;
+    // Of columns with one name for both sides, each type of join takes the value of another side.
+    let mut is_complete = matches!(on, JoinConstraint::On(_));
     let mut without_partner = |kind: JoinOperator, missing: &TableFactor, complete: bool| {
         is_complete &= complete;
         let Some(column) = partner_column(missing, schema) else {

@@ -7,6 +7,7 @@
 mod difference;
 mod mutate;
 mod operator;
+mod raise;
 
 pub use mutate::{DifferenceQuery, QueryMutant, mutants};
 pub use operator::MutationOperator;

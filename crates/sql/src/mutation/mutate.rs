@@ -98,7 +98,7 @@ pub fn mutants(
             description: coverage::parameter::unmark(&description).0,
             sql: text.sql,
             parameters: text.parameters,
-            differences: difference::queries(&original, &mutant, schema),
+            differences: difference::queries(&original, &mutant, schema, dialect),
         });
         if mutants.len() >= MAX_MUTANTS {
             break;

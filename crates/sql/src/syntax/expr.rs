@@ -2,8 +2,8 @@
 
 use isobath_walk::expressions;
 use sqlparser::ast::{
-    self, BinaryOperator as Op, CeilFloorKind, Expr as Ast, FunctionArg, FunctionArgExpr,
-    FunctionArguments, Ident, Spanned, TrimWhereField, UnaryOperator, Value as AstValue,
+    self, CeilFloorKind, Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+    Spanned, TrimWhereField, UnaryOperator, Value as AstValue,
 };
 
 use super::{NameResolver, UnsupportedSyntax, data_type, last_part, literal};
@@ -114,15 +114,15 @@ impl<'a> ExprConverter<'a> {
             },
             Ast::AnyOp {
                 left,
-                compare_op: Op::Eq,
+                compare_op,
                 right,
                 ..
-            } => self.in_array(ast, left, right, false),
+            } => self.beside_array(ast, (left, compare_op, right), false),
             Ast::AllOp {
                 left,
-                compare_op: Op::NotEq,
+                compare_op,
                 right,
-            } => self.in_array(ast, left, right, true),
+            } => self.beside_array(ast, (left, compare_op, right), true),
             Ast::Like {
                 negated,
                 any: false,

@@ -190,8 +190,13 @@ impl ExprConverter<'_> {
         }
     }
 
-    /// `x = ANY (ARRAY[…])`, which is how pg_dump writes `x IN (…)`.
-    pub(super) fn in_array(&mut self, ast: &Ast, left: &Ast, right: &Ast, negated: bool) -> Expr {
+    /// `x op ANY (ARRAY[…])` and `x op ALL (ARRAY[…])`; with `=`, that is how pg_dump writes `x IN (…)`.
+    pub(super) fn beside_array(
+        &mut self,
+        ast: &Ast,
+        (left, op, right): (&Ast, &Op, &Ast),
+        all: bool,
+    ) -> Expr {
         let mut at = right;
         let list = loop {
             match at {
@@ -200,10 +205,35 @@ impl ExprConverter<'_> {
                 _ => return self.opaque(ast, "ANY and ALL are evaluated for lists only"),
             }
         };
-        Expr::InList {
-            expr: self.boxed(left),
-            list: list.iter().map(|item| self.expr(item)).collect(),
-            negated,
+        let (left, list) = (
+            self.boxed(left),
+            list.iter()
+                .map(|item| self.expr(item))
+                .collect::<Vec<Expr>>(),
+        );
+        let negated = all && *op == Op::NotEq;
+        if negated || !all && *op == Op::Eq {
+            return Expr::InList {
+                expr: left,
+                list,
+                negated,
+            };
+        }
+        // Beside an array, CHAR is compared as text, for which blanks at the end count.
+        let ends_blank =
+            |item: &Expr| matches!(item, Expr::Literal(Value::Text(text)) if text.ends_with(' '));
+        let is_read = !list.is_empty() && !list.iter().any(ends_blank);
+        let Some(op) = compare_op(op).filter(|_| is_read) else {
+            return self.opaque(ast, "ANY and ALL are evaluated for comparisons only");
+        };
+        let parts = list.into_iter().map(|right| Expr::Compare {
+            op,
+            left: left.clone(),
+            right: Box::new(right),
+        });
+        match all {
+            true => Expr::And(parts.collect()),
+            false => Expr::Or(parts.collect()),
         }
     }
 }

@@ -239,6 +239,17 @@ fn holds<'a>(
             holds(state, expr, want, origin)
         }
         expr if is_free(&expr) => StepResult::Done,
+        Expr::Compare {
+            op: op @ (CompareOp::Equal | CompareOp::NotEqual),
+            left,
+            right,
+        } if is_verdict(&left) && is_verdict(&right) => {
+            let want = match op {
+                CompareOp::Equal => want,
+                _ => want.negated(),
+            };
+            StepResult::Choice(same_verdict(*left, *right, want, origin))
+        }
         expr => {
             let mut inside = None;
             expr.walk(&mut |part| {
@@ -269,6 +280,48 @@ fn holds<'a>(
             }
         }
     }
+}
+
+/// Whether an expression is true, false or NULL in every dialect, and no number besides.
+fn is_verdict(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::Not(_)
+            | Expr::And(_)
+            | Expr::Or(_)
+            | Expr::Compare { .. }
+            | Expr::IsNull { .. }
+            | Expr::IsTruth { .. }
+            | Expr::IsDistinct { .. }
+            | Expr::InList { .. }
+            | Expr::Between { .. }
+            | Expr::Like { .. }
+    )
+}
+
+/// The ways in which `left = right` is as wanted, where both are conditions.
+fn same_verdict<'a>(
+    left: Expr,
+    right: Expr,
+    want: TruthRequirement,
+    origin: ConditionOrigin,
+) -> Vec<Obligation<'a>> {
+    use TruthRequirement::{False, NotFalse, NotTrue, True};
+    let holds = |expr: &Expr, want| Obligation::Holds {
+        expr: expr.clone(),
+        want,
+        origin,
+    };
+    let both = |a, b| Obligation::All(vec![holds(&left, a), holds(&right, b)]);
+    let unknown = |expr: &Expr| Obligation::All(vec![holds(expr, NotTrue), holds(expr, NotFalse)]);
+    let mut ways = match want {
+        True | NotFalse => vec![both(True, True), both(False, False)],
+        False | NotTrue => vec![both(True, False), both(False, True)],
+    };
+    if matches!(want, NotFalse | NotTrue) {
+        ways.extend([unknown(&left), unknown(&right)]);
+    }
+    ways
 }
 
 /// The parts of a calculated value of which one is NULL exactly where it is; `None` where it may be NULL for
