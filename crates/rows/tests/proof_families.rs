@@ -342,6 +342,15 @@ fn what_is_not_read_is_unknown_whatever_columns_it_names() {
     ]);
 }
 
+#[test]
+fn an_array_of_one_element_proves_nothing() {
+    not_infeasible(&[
+        "SELECT 1 FROM t JOIN u ON t.a <> u.c WHERE t.a = ANY($1) AND u.c = ANY($1)",
+        "SELECT 1 FROM t WHERE t.a = ANY($1) GROUP BY t.b HAVING COUNT(DISTINCT t.a) > 2",
+    ]);
+    infeasible("SELECT 1 FROM t WHERE t.a = ANY('{1,2}') AND t.a > 2");
+}
+
 /// What `schema diff` says of two CHECKs over `a INT, b INT NOT NULL`: changes, harmless, undecided.
 fn changed_check(before: &str, after: &str) -> [usize; 3] {
     let table = |check: &str| {

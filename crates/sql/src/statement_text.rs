@@ -72,6 +72,20 @@ pub fn replace(
     Cow::Owned(replaced)
 }
 
+/// Whether a parameter after this text takes an array: `x = ANY(` stands before it.
+pub fn takes_array(before: &str) -> bool {
+    let Some(before) = before.trim_end().strip_suffix('(') else {
+        return false;
+    };
+    let word = before.trim_end();
+    let start = word.rfind(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let word = start.map_or(word, |start| word.get(start + 1..).unwrap_or_default());
+    let quantifiers = ["any", "all", "some"];
+    quantifiers
+        .iter()
+        .any(|name| word.eq_ignore_ascii_case(name))
+}
+
 /// Where the parameters of a text stand, in order: `?`, `?1`, `$1`, `:name`, `@name`, `%s`, `%(name)s`.
 pub fn parameters(text: &str, dialect: DialectName) -> Vec<Range<usize>> {
     let mut places = Vec::new();

@@ -175,10 +175,10 @@ fn ours(archive: &mut Archive<'_>, config: &Config) {
         });
         match found {
             Construction::Candidate(candidate) => archive.keep(target, candidate),
-            Construction::Infeasible { cause, proof } => {
+            Construction::Infeasible { cause, proof } if !archive.targets[target].takes_array => {
                 archive.statuses[target] = Some(TargetStatus::Infeasible { cause, proof });
             }
-            Construction::Unknown => {}
+            Construction::Infeasible { .. } | Construction::Unknown => {}
         }
     }
     for target in archive.open() {

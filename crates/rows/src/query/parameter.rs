@@ -4,7 +4,7 @@
 //! share a number, and every bare `?` or `%s` has its own. Targets move, copy and drop conditions,
 //! so each says which of the query's parameters stands where.
 
-use isobath_sql::statement_text::{parameters, replace};
+use isobath_sql::statement_text::{parameters, replace, takes_array};
 use isobath_sql::{DialectName, Value, render};
 
 /// The numbers of a query's parameters, one per place.
@@ -41,12 +41,29 @@ pub(super) fn numbered(sql: &str, numbers: &[usize], syntax: DialectName) -> Str
 
 /// A query with its parameters replaced by values; `numbers` has one number per place.
 pub fn bound(sql: &str, numbers: &[usize], values: &[Value], dialect: DialectName) -> String {
+    let arrays = arrays(sql, dialect);
     let bound = replace(sql, dialect, |place, _| {
         let number = numbers.get(place).copied().unwrap_or(place);
         let value = values.get(number).unwrap_or(&Value::Null);
-        Some(render::literal(value, dialect))
+        Some(literal(value, arrays.get(place) == Some(&true), dialect))
     });
     bound.into_owned()
+}
+
+/// For each place of a parameter, whether it takes an array.
+pub(super) fn arrays(sql: &str, syntax: DialectName) -> Vec<bool> {
+    let places = parameters(sql, syntax).into_iter();
+    places
+        .map(|place| takes_array(sql.get(..place.start).unwrap_or_default()))
+        .collect()
+}
+
+/// The value of a parameter as a literal. An array has the value as its one element.
+pub(super) fn literal(value: &Value, is_array: bool, dialect: DialectName) -> String {
+    match is_array {
+        true => render::array_literal(value, dialect),
+        false => render::literal(value, dialect),
+    }
 }
 
 #[cfg(test)]
@@ -68,6 +85,24 @@ mod tests {
         );
         assert_eq!(bind("a = :n::int AND b = :s"), "a = 1::int AND b = 'x'");
         assert_eq!(bind("a = %(n)s AND b = %(s)s"), "a = 1 AND b = 'x'");
+    }
+
+    #[test]
+    fn a_parameter_of_any_is_bound_to_an_array() {
+        let bind = |sql: &str, value: Value| {
+            let numbers = numbers(sql, DialectName::Postgres);
+            bound(sql, &numbers, &[value], DialectName::Postgres)
+        };
+        assert_eq!(
+            bind("a = ANY($1::int[]) AND b = 2", Value::from(1)),
+            "a = ANY('{\"1\"}'::int[]) AND b = 2"
+        );
+        assert_eq!(
+            bind("a <> all ( $1 )", Value::text("it's \"x\"")),
+            "a <> all ( '{\"it''s \\\"x\\\"\"}' )"
+        );
+        assert_eq!(bind("a = any($1)", Value::Null), "a = any(NULL)");
+        assert_eq!(bind("a = many($1)", Value::from(1)), "a = many(1)");
     }
 
     #[test]

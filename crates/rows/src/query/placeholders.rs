@@ -3,7 +3,10 @@
 use isobath_emit::query::QueryPart;
 use isobath_sql::coverage::Span;
 use isobath_sql::query::{Outline, outline};
-use isobath_sql::{DialectName, Value, render};
+use isobath_sql::statement_text::takes_array;
+use isobath_sql::{DialectName, Value};
+
+use super::parameter;
 
 /// A statement cut at its tables and parameters; `None` when it does not parse.
 pub fn cut(sql: &str, dialect: DialectName) -> Option<(Vec<QueryPart>, Outline)> {
@@ -60,13 +63,17 @@ pub fn names(parts: &[QueryPart]) -> Vec<String> {
 
 /// A cut statement with values in place of its parameters; one without a value is NULL.
 pub fn filled(parts: &[QueryPart], values: &[Value], dialect: DialectName) -> String {
-    let parts = parts.iter().map(|part| match part {
-        QueryPart::Parameter { index, .. } => {
-            render::literal(values.get(*index).unwrap_or(&Value::Null), dialect)
-        }
-        other => other.written().to_owned(),
-    });
-    parts.collect()
+    let mut filled = String::new();
+    for part in parts {
+        let QueryPart::Parameter { index, .. } = part else {
+            filled.push_str(part.written());
+            continue;
+        };
+        let value = values.get(*index).unwrap_or(&Value::Null);
+        let literal = parameter::literal(value, takes_array(&filled), dialect);
+        filled.push_str(&literal);
+    }
+    filled
 }
 
 /// Where the lines of a text begin.

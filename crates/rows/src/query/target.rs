@@ -16,6 +16,8 @@ pub struct QueryTarget {
     pub says: String,
     /// For each place of a parameter in `sql`, which of the covered query's parameters it is.
     pub parameters: Vec<usize>,
+    /// Whether a parameter is an array. We give it one element, so what is impossible with one may be possible with more.
+    pub(super) takes_array: bool,
     /// The part of the covered query that it exercises, where that is known.
     pub clause: Option<coverage::Clause>,
     /// The query, with the covered query's numbers of parameters, or why we cannot evaluate it.
@@ -64,6 +66,7 @@ impl QueryTarget {
             sql: sql.to_owned(),
             rule: rule.to_owned(),
             says: says.to_owned(),
+            takes_array: parameter::arrays(sql, syntax).contains(&true),
             parameters,
             clause: None,
             query,

@@ -141,6 +141,15 @@ SELECT id FROM members WHERE tier = ? AND name > ?;
 -- name: numbered parameters
 -- engines: postgres
 SELECT id FROM members WHERE tier = $2 AND name > $1;
+-- name: parameters in a list
+-- engines: sqlite mariadb
+SELECT id FROM members WHERE tier IN (?, ?) AND id NOT IN (?, 7) AND name > ?;
+-- name: a parameter that is an array
+-- engines: postgres
+SELECT id FROM members WHERE tier = ANY($1) AND id <> ALL($2::int[]) AND born > $3;
+-- name: arrays as text
+-- engines: postgres
+SELECT m.name FROM members m JOIN loans l ON l.member = m.id WHERE m.tier = ANY('{basic, "gold"}') AND l.id < ANY('{7}'::int[]);
 -- name: named parameters and a range
 -- engines: sqlite
 SELECT isbn FROM books WHERE pages BETWEEN :least AND :most AND price < :price;

@@ -58,6 +58,17 @@ pub fn literal(value: &Value, dialect: DialectName) -> String {
     }
 }
 
+/// An array of one value, in the form that PostgreSQL reads as an array of whatever type is wanted; NULL is no array.
+pub fn array_literal(value: &Value, dialect: DialectName) -> String {
+    let element = match value {
+        Value::Null => return literal(value, dialect),
+        Value::Bytes(bytes) => format!("\\x{}", hex(bytes)),
+        value => value.to_string(),
+    };
+    let element = element.replace('\\', "\\\\").replace('"', "\\\"");
+    quoted(&format!("{{\"{element}\"}}"), dialect)
+}
+
 /// With an exponent, so that no reader takes it for an exact number; SQLite has none of these, and
 /// a point is enough.
 fn float(value: f64, dialect: DialectName) -> String {

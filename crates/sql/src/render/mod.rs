@@ -16,7 +16,7 @@ mod types;
 
 pub use expr::{expression, phrase};
 pub use ident::{identifier, table_name};
-pub use literal::literal;
+pub use literal::{array_literal, literal};
 pub use names::{constraint_name, default_names};
 pub use statement::{insert, statement};
 pub use table::{create_statements, drop_statements, table_order};

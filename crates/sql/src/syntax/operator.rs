@@ -1,6 +1,6 @@
 //! Operators: logic, comparisons, arithmetic and patterns.
 
-use sqlparser::ast::{BinaryOperator as Op, Expr as Ast, UnaryOperator};
+use sqlparser::ast::{self, BinaryOperator as Op, Expr as Ast, UnaryOperator};
 
 use super::expr::{ExprConverter, call};
 use crate::dialect::DialectName;
@@ -190,7 +190,8 @@ impl ExprConverter<'_> {
         }
     }
 
-    /// `x op ANY (ARRAY[…])` and `x op ALL (ARRAY[…])`; with `=`, that is how pg_dump writes `x IN (…)`.
+    /// `x op ANY (…)` and `x op ALL (…)` of `ARRAY[…]` (with `=`, that is how pg_dump writes `x IN (…)`), of the text of an
+    /// array, and of a parameter, whose array has one element here.
     pub(super) fn beside_array(
         &mut self,
         ast: &Ast,
@@ -198,19 +199,26 @@ impl ExprConverter<'_> {
         all: bool,
     ) -> Expr {
         let mut at = right;
-        let list = loop {
+        let list: Option<Vec<Expr>> = loop {
             match at {
                 Ast::Nested(inner) | Ast::Cast { expr: inner, .. } => at = inner,
-                Ast::Array(array) => break &array.elem,
-                _ => return self.opaque(ast, "ANY and ALL are evaluated for lists only"),
+                Ast::Array(array) => {
+                    break Some(array.elem.iter().map(|item| self.expr(item)).collect());
+                }
+                Ast::Value(value) => {
+                    break match &value.value {
+                        ast::Value::Placeholder(_) => Some(vec![self.expr(at)]),
+                        ast::Value::SingleQuotedString(text) => elements(text),
+                        _ => None,
+                    };
+                }
+                _ => break None,
             }
         };
-        let (left, list) = (
-            self.boxed(left),
-            list.iter()
-                .map(|item| self.expr(item))
-                .collect::<Vec<Expr>>(),
-        );
+        let Some(list) = list else {
+            return self.opaque(ast, "ANY and ALL are evaluated for lists only");
+        };
+        let left = self.boxed(left);
         let negated = all && *op == Op::NotEq;
         if negated || !all && *op == Op::Eq {
             return Expr::InList {
@@ -242,6 +250,55 @@ impl ExprConverter<'_> {
 enum Connective {
     And,
     Or,
+}
+
+/// The elements of an array written as text, such as `{1,"a b",NULL}`; `None` for arrays of arrays and what is no array.
+fn elements(text: &str) -> Option<Vec<Expr>> {
+    let inside = text.trim().strip_prefix('{')?.strip_suffix('}')?;
+    let mut elements = Vec::new();
+    let mut rest = inside.trim();
+    while !rest.is_empty() {
+        let (element, after) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted_element(quoted)?,
+            None => {
+                let end = rest.find(',').unwrap_or(rest.len());
+                let (word, after) = rest.split_at_checked(end)?;
+                if word.is_empty() || word.contains(['{', '}', '"', '\\']) {
+                    return None;
+                }
+                let word = word.trim();
+                let value = match word.eq_ignore_ascii_case("null") {
+                    true => Value::Null,
+                    false => Value::text(word),
+                };
+                (value, after)
+            }
+        };
+        elements.push(Expr::Literal(element));
+        rest = after.trim_start();
+        if let Some(next) = rest.strip_prefix(',') {
+            rest = next.trim_start();
+            if rest.is_empty() {
+                return None;
+            }
+        } else if !rest.is_empty() {
+            return None;
+        }
+    }
+    Some(elements)
+}
+
+/// The element of an array behind its opening quote, and what follows the closing one.
+fn quoted_element(text: &str) -> Option<(Value, &str)> {
+    let mut element = String::new();
+    let mut letters = text.char_indices();
+    loop {
+        match letters.next()? {
+            (at, '"') => return Some((Value::Text(element), text.get(at + 1..)?)),
+            (_, '\\') => element.push(letters.next()?.1),
+            (_, letter) => element.push(letter),
+        }
+    }
 }
 
 /// MySQL reads `&&` and `||` as AND and OR.

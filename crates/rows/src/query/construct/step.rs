@@ -239,6 +239,19 @@ fn holds<'a>(
             holds(state, expr, want, origin)
         }
         expr if is_free(&expr) => StepResult::Done,
+        Expr::InList {
+            expr,
+            list,
+            negated,
+        } if has_parameters(&list) => {
+            let equal = list.into_iter().map(|item| Expr::Compare {
+                op: CompareOp::Equal,
+                left: expr.clone(),
+                right: Box::new(item),
+            });
+            let want = if negated { want.negated() } else { want };
+            holds(state, Expr::Or(equal.collect()), want, origin)
+        }
         Expr::Compare {
             op: op @ (CompareOp::Equal | CompareOp::NotEqual),
             left,
@@ -280,6 +293,13 @@ fn holds<'a>(
             }
         }
     }
+}
+
+/// Whether a list has parameters, and constants besides. SQLite converts columns in a list otherwise than beside `=`.
+fn has_parameters(list: &[Expr]) -> bool {
+    let is_parameter = |item: &Expr| matches!(item, Expr::Parameter(_));
+    let is_known = |item: &Expr| is_parameter(item) || matches!(item, Expr::Literal(_));
+    list.iter().any(is_parameter) && list.iter().all(is_known)
 }
 
 /// Whether an expression is true, false or NULL in every dialect, and no number besides.
