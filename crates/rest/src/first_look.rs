@@ -170,6 +170,13 @@ impl FirstLooks {
         !is_number && looks.texts.values().any(|texts| texts.contains(text))
     }
 
+    /// Whether an operation returned this text, or this number as an identifier, before anything was written.
+    pub(crate) fn returned(&self, operation: usize, text: &str) -> bool {
+        let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let texts = looks.texts.get(&operation);
+        texts.is_some_and(|texts| texts.contains(text))
+    }
+
     /// The input with which the operation of an exchange succeeded before anything was written.
     pub(crate) fn first_input(&self, exchange: &Exchange) -> Option<Gene> {
         let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -138,7 +138,7 @@ fn suites_of_a_service_that_is_never_reset_pass_on_a_fresh_one_again_and_again()
             document: &searched.openapi.to_string(),
             users: &[],
             reset: None,
-            calls: 1_500,
+            calls: 3_000,
             seed,
             probes: ProbeConfig::default(),
         };

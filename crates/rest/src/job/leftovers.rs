@@ -13,6 +13,7 @@ use crate::candidate::{Candidate, StepKind};
 use crate::db_oracle::violated;
 use crate::exchange::{Exchange, Origin, is_about_own, texts_in};
 use crate::first_look::is_of_one_list;
+use crate::openapi::Api;
 use crate::per_operation::PerOperation;
 use crate::problem::stable_pointer;
 use crate::unique::with_new_names;
@@ -24,8 +25,8 @@ const UNKNOWN_ID: i64 = 1_987_654_321;
 const FEW: i64 = 1_000_000;
 
 impl Finish<'_> {
-    /// The candidate with names in paths that nothing was found under replaced by others that will not identify anything on
-    /// a fresh service, or after other tests, either; `None` if it has no such.
+    /// The candidate with names that nothing was found under, or that were refused, replaced by others that will not
+    /// identify anything on a fresh service, or after other tests, either; `None` if it has no such.
     pub(super) fn naming_nothing(
         &self,
         candidate: &Candidate,
@@ -42,9 +43,10 @@ impl Finish<'_> {
             let StepKind::Call { action, breach } = &mut step.kind else {
                 continue;
             };
-            if !matches!(status, Some(404 | 410)) || breach.is_some() {
+            if status.is_none_or(|status| status < 400) || breach.is_some() {
                 continue;
             }
+            let is_missing = matches!(status, Some(404 | 410));
             let mut named = Vec::new();
             action.gene.walk(|place| {
                 let is_listed = matches!(place.model.node(place.node).domain, Domain::Enum(_));
@@ -56,7 +58,11 @@ impl Finish<'_> {
                     Ok(_) => return,
                     Err(_) => unknown_text(&text).into(),
                 };
-                if place.pointer.starts_with("/path/") {
+                let may_be_found = match place.pointer.starts_with("/path/") {
+                    true => is_missing,
+                    false => self.may_identify(action.operation, place.pointer, &text),
+                };
+                if may_be_found {
                     named.push((place.pointer.to_owned(), unknown));
                 }
             });
@@ -65,6 +71,20 @@ impl Finish<'_> {
             }
         }
         is_changed.then_some(other)
+    }
+
+    /// Whether a number outside of the path identifies what another operation creates, and did not identify anything
+    /// before the run: on a fresh service the next one may be given it.
+    fn may_identify(&self, operation: usize, pointer: &str, text: &str) -> bool {
+        let service = self.caller.service();
+        let dependencies = self.problem.resources().dependencies(operation).iter();
+        let mut producers = dependencies
+            .filter(|dependency| stable_pointer(&dependency.pointer) == stable_pointer(pointer))
+            .flat_map(|dependency| &dependency.producers)
+            .peekable();
+        text.parse::<i64>().is_ok()
+            && producers.peek().is_some()
+            && !producers.any(|producer| service.first_looks.returned(producer.operation, text))
     }
 
     /// Whether an input names something that was not there before the run and that the test does not make: with another
@@ -245,7 +265,7 @@ impl Finish<'_> {
         if service.is_reset() {
             return false;
         }
-        if has_foreign_conflict(exchanges)
+        if has_foreign_conflict(&service.api, exchanges)
             || self.meets_leftover(exchanges)
             || self.misses_unnamed(exchanges)
         {
@@ -366,8 +386,9 @@ pub(super) fn is_identifier(pointer: &str) -> bool {
             .any(|end| name.ends_with(end))
 }
 
-/// Whether a call is refused for a conflict with something that no earlier call of the same test was sent.
-fn has_foreign_conflict(exchanges: &[Exchange]) -> bool {
+/// Whether a call is refused for a conflict with something that no earlier call of the same test created: none that is of
+/// the same resources was sent its texts.
+fn has_foreign_conflict(api: &Api, exchanges: &[Exchange]) -> bool {
     let is_taken = |exchange: &Exchange| {
         exchange.status() == Some(409)
             || violated(exchange).is_some_and(|refusal| {
@@ -389,8 +410,11 @@ fn has_foreign_conflict(exchanges: &[Exchange]) -> bool {
             .as_ref()
             .map(|sent| texts_in(sent, 1))
             .unwrap_or_default();
+        let path = |exchange: &Exchange| Some(&*api.operation(exchange.operation?).path);
+        let are_near = path(exchange).zip(path(taken));
         exchange.succeeded()
             && exchange.request.method != Method::GET
+            && are_near.is_none_or(|(path, other)| is_near(path, other))
             && (exchange.sent == taken.sent || !sent.is_disjoint(&refused))
     };
     !exchanges.iter().take(at).any(makes_it)
@@ -419,7 +443,14 @@ fn names_in(value: &serde_json::Value) -> BTreeSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_near;
+    use std::time::Duration;
+
+    use isobath_exec::http::{BodyCompleteness, Call, CallOutcome, Method, Request, Response};
+    use serde_json::json;
+
+    use super::{has_foreign_conflict, is_near};
+    use crate::exchange::Exchange;
+    use crate::openapi::{self, NoLoader};
 
     #[test]
     fn an_operation_creates_what_stands_below_its_path() {
@@ -428,5 +459,40 @@ mod tests {
         assert!(is_near("/boats/{name}", "/boats/{name}/crew"));
         assert!(is_near("/{harbor}/boats", "/boats/{name}"));
         assert!(!is_near("/api/orders", "/api/dates/{date}"));
+    }
+
+    #[test]
+    fn a_conflict_is_with_what_a_call_of_the_same_resources_created() {
+        let document = "
+openapi: 3.0.0
+info: {title: Boats, version: '1'}
+paths:
+  /boats: {post: {responses: {'201': {description: made}}}}
+  /owners: {post: {responses: {'201': {description: made}}}}
+";
+        let api = openapi::read(document, "boats.yaml", &NoLoader).expect("a good document");
+        let post = |path: &str, status: u16| {
+            let operation = api.operations.iter().position(|one| *one.path == *path);
+            let call = Call {
+                outcome: CallOutcome::Answered(Response {
+                    status,
+                    headers: Default::default(),
+                    body: "{}".into(),
+                    completeness: BodyCompleteness::Complete,
+                }),
+                elapsed: Duration::ZERO,
+                repeated: false,
+                waited: Duration::ZERO,
+                hops: Vec::new(),
+            };
+            let request = Request::new(Method::POST, format!("http://localhost{path}"));
+            let mut exchange = Exchange::new(0, operation, None, request, call);
+            exchange.sent = Some(json!({ "body": { "name": "ada" } }));
+            exchange
+        };
+        let is_foreign =
+            |first: &str| has_foreign_conflict(&api, &[post(first, 201), post("/boats", 409)]);
+        assert!(!is_foreign("/boats"));
+        assert!(is_foreign("/owners"), "the same text means something else");
     }
 }
