@@ -242,6 +242,10 @@ impl Finish<'_> {
         // Should time run out, what an operation is for is worth more than what it refuses.
         split.sort_by_key(|(_, targets)| !self.covers_success(targets));
         self.reserved_calls = split.iter().map(|(test, _)| self.calls_to_keep(test)).sum();
+        let faults = tests.iter().flat_map(|test| &test.faults);
+        let mut tested: BTreeSet<(FaultKind, String)> = faults
+            .map(|fault| (fault.kind, fault.cause.clone()))
+            .collect();
         for (candidate, targets) in split {
             self.reserved_calls -= self.calls_to_keep(&candidate);
             let candidate = self.readable(candidate, &Requirement::Targets(&targets));
@@ -263,11 +267,10 @@ impl Finish<'_> {
             }
             test.faults = self.faults_held_by(&test);
             // What a test would hold fast must be right; faults have tests of their own.
-            let is_known = |fault: &Fault| {
-                let mut shown = tests.iter().flat_map(|test| &test.faults);
-                shown.any(|shown| shown.identity() == fault.identity())
-            };
+            let identity = |fault: &Fault| (fault.kind, fault.cause.clone());
+            let is_known = |fault: &Fault| tested.contains(&identity(fault));
             if test.faults.is_empty() || !test.faults.iter().all(is_known) {
+                tested.extend(test.faults.iter().map(identity));
                 tests.push(test);
             }
         }
@@ -381,14 +384,10 @@ impl Finish<'_> {
     /// The faults that have no test yet, with the candidates that showed them in the search.
     fn shown_by_search(&self, tests: &[Test]) -> Vec<(Fault, Candidate)> {
         let targets = self.problem.targets();
-        let untested = self.problem.faults().iter().filter(|fault| {
-            let shown = |test: &Test| {
-                test.faults
-                    .iter()
-                    .any(|shown| shown.identity() == fault.identity())
-            };
-            !tests.iter().any(shown)
-        });
+        let faults = tests.iter().flat_map(|test| &test.faults);
+        let tested: BTreeSet<(FaultKind, &str)> = faults.map(Fault::identity).collect();
+        let faults = self.problem.faults().iter();
+        let untested = faults.filter(|fault| !tested.contains(&fault.identity()));
         untested
             .filter_map(|fault| {
                 let target =
@@ -634,17 +633,16 @@ impl Finish<'_> {
 
     /// All faults, with a test for each that has one.
     pub(super) fn faults(&self, tests: &[Test]) -> Vec<(Fault, Option<usize>)> {
-        let mut faults: Vec<(Fault, Option<usize>)> = self
-            .problem
-            .faults()
-            .iter()
+        let mut tested: BTreeMap<(FaultKind, &str), usize> = BTreeMap::new();
+        for (at, test) in tests.iter().enumerate() {
+            for fault in &test.faults {
+                tested.entry(fault.identity()).or_insert(at);
+            }
+        }
+        let faults = self.problem.faults().iter();
+        let faults: Vec<(Fault, Option<usize>)> = faults
             .map(|fault| {
-                let shows = |test: &Test| {
-                    test.faults
-                        .iter()
-                        .any(|shown| shown.identity() == fault.identity())
-                };
-                let (mut fault, test) = (fault.clone(), tests.iter().position(shows));
+                let (mut fault, test) = (fault.clone(), tested.get(&fault.identity()).copied());
                 if let Some(test) = test.and_then(|at| tests.get(at)) {
                     let shown = self.problem.judge(&test.candidate, &test.exchanges);
                     let mut shown = shown.into_iter();
@@ -656,24 +654,26 @@ impl Finish<'_> {
             })
             .filter(|(fault, test)| test.is_some() || !fault.kind.is_about_rows())
             .collect();
-        let faults_from_outside: Vec<Fault> =
-            faults.iter().map(|(fault, _)| fault.clone()).collect();
         // What can also be seen from outside is told once, with the rows.
-        faults.retain(|(fault, _)| {
-            let is_black_box_view = |other: &Fault| {
-                Some(other.kind) == fault.kind.black_box_kind()
-                    && other.operation == fault.operation
-            };
-            !faults_from_outside.iter().any(is_black_box_view)
-        });
-        for (fault, _) in &mut faults {
-            let black_box_faults = faults_from_outside.iter().filter(|other| {
-                other.kind.black_box_kind() == Some(fault.kind)
-                    && other.operation == fault.operation
-            });
-            fault.evidence.extend(
-                black_box_faults.flat_map(|black_box_fault| black_box_fault.evidence.clone()),
-            );
+        let seen: BTreeSet<(FaultKind, String)> = faults
+            .iter()
+            .map(|(fault, _)| (fault.kind, fault.operation.clone()))
+            .collect();
+        let is_seen_from_outside = |fault: &Fault| {
+            let kind = fault.kind.black_box_kind();
+            kind.is_some_and(|kind| seen.contains(&(kind, fault.operation.clone())))
+        };
+        let (from_inside, mut faults): (Vec<_>, Vec<_>) = faults
+            .into_iter()
+            .partition(|(fault, _)| is_seen_from_outside(fault));
+        for (inside, _) in from_inside {
+            for (fault, _) in &mut faults {
+                if inside.kind.black_box_kind() == Some(fault.kind)
+                    && inside.operation == fault.operation
+                {
+                    fault.evidence.extend(inside.evidence.iter().cloned());
+                }
+            }
         }
         merge_unprotected(&mut faults, &self.secured_operations());
         drop_statuses_of_idle_deletes(&mut faults);
