@@ -221,7 +221,10 @@ impl Finish<'_> {
             tests.extend(test.filter(|test| self.is_confirmed(test)));
         }
         for (fault, candidate) in self.shown_by_search(&tests) {
-            let (fault, candidate) = self.find_culprit(fault, candidate);
+            let Some(fault) = self.problem.faults().get(fault).cloned() else {
+                continue;
+            };
+            let (fault, candidate) = self.find_culprit(fault, (*candidate).clone());
             let candidate = self.shorten(&candidate, &fault);
             let candidate = self.readable(candidate, &Requirement::Fault(&fault));
             let candidate = self.shrink(
@@ -381,19 +384,20 @@ impl Finish<'_> {
         held
     }
 
-    /// The faults that have no test yet, with the candidates that showed them in the search.
-    fn shown_by_search(&self, tests: &[Test]) -> Vec<(Fault, Candidate)> {
+    /// The faults that have no test yet, as places in the list of faults, with the candidates that showed them in the
+    /// search.
+    fn shown_by_search(&self, tests: &[Test]) -> Vec<(usize, Arc<Candidate>)> {
         let targets = self.problem.targets();
         let faults = tests.iter().flat_map(|test| &test.faults);
         let tested: BTreeSet<(FaultKind, &str)> = faults.map(Fault::identity).collect();
-        let faults = self.problem.faults().iter();
-        let untested = faults.filter(|fault| !tested.contains(&fault.identity()));
+        let faults = self.problem.faults().iter().enumerate();
+        let untested = faults.filter(|(_, fault)| !tested.contains(&fault.identity()));
         untested
-            .filter_map(|fault| {
+            .filter_map(|(at, fault)| {
                 let target =
                     targets.find(&Target::Fault(fault.kind, fault.cause.as_str().into()))?;
                 let kept = self.archive.covering(target)?;
-                Some((fault.clone(), (*kept.candidate).clone()))
+                Some((at, Arc::clone(&kept.candidate)))
             })
             .collect()
     }
@@ -619,7 +623,9 @@ impl Finish<'_> {
         });
         // Nobody knows of a fault without a test whether it needs the rows of its candidate.
         let untested = self.shown_by_search(tests).into_iter();
-        let untested = untested.map(|(fault, candidate)| (fault, candidate.rows));
+        let faults = self.problem.faults();
+        let untested = untested
+            .filter_map(|(at, candidate)| Some((faults.get(at)?.clone(), candidate.rows.clone())));
         let mut needs_rows = BTreeMap::new();
         for (fault, rows) in tested.chain(untested) {
             let tables = judge.tables_of_foreign_rows(&rows);
