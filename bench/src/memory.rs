@@ -20,7 +20,16 @@ const COLLECTIONS: usize = 1_250;
 /// The length of a document.
 const DOCUMENT: usize = 40 << 20;
 /// Root causes of server errors, in each operation.
-const CAUSES: u64 = 40;
+const CAUSES: u64 = 10;
+/// Properties of an item.
+const PROPERTIES: usize = 12;
+/// Files that grow while a run goes on, and those that it writes at its end.
+const FILES: [&str; 4] = [
+    "candidates.ndjson",
+    "events.ndjson",
+    "suite.json",
+    "report.json",
+];
 /// What a run may take, in MB.
 const MOST: u64 = 500;
 /// Lines of the table.
@@ -64,6 +73,11 @@ fn measure(program: &Path, calls: u64) -> Result<bool, BenchError> {
         report["tests"]
     );
     println!("peak: {} MB", watched.peak);
+    for file in FILES {
+        if let Ok(metadata) = std::fs::metadata(folder.path().join("out").join(file)) {
+            println!("{file}: {} MB", metadata.len() >> 20);
+        }
+    }
     let mut thresholds = Thresholds::default();
     thresholds.check(
         matches!(watched.code, Some(0 | 1)),
@@ -121,7 +135,7 @@ fn document() -> String {
         2 => json!({ "type": "boolean" }),
         _ => json!({ "type": "string", "enum": ["one", "two", "three", format!("four{n}")] }),
     };
-    let properties: serde_json::Map<String, Value> = (0..12)
+    let properties: serde_json::Map<String, Value> = (0..PROPERTIES)
         .map(|n| (format!("property{n}"), property(n)))
         .collect();
     let mut paths = serde_json::Map::new();

@@ -1,4 +1,6 @@
-//! Good inputs to begin with, small and with a bit of everything.
+//! Inputs to begin with: good ones, small and with a bit of everything, and those in the folder `corpus`.
+
+use std::path::{Path, PathBuf};
 
 use isobath_emit::campaign::CampaignReport;
 use isobath_emit::findings::{FaultView, RestReport};
@@ -9,6 +11,17 @@ use isobath_rest::action::Action;
 use isobath_rest::candidate::{Candidate, StepKind};
 use isobath_rest::journal::store;
 use isobath_rest::openapi::{self, NoLoader};
+
+/// The inputs of a target in the folder `corpus`: what is rare, strange or wrong.
+#[must_use]
+pub fn folder(target: &str) -> Vec<Vec<u8>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let entries = std::fs::read_dir(root.join(target)).into_iter().flatten();
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let inputs = paths.iter().filter_map(|path| std::fs::read(path).ok());
+    inputs.collect()
+}
 
 fn texts(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()

@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use isobath_fuzz::{Mutator, TARGETS, Target};
+use isobath_fuzz::{Mutator, TARGETS, Target, corpus};
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     let given = std::env::var(variable).ok();
@@ -16,8 +16,11 @@ fn check(name: &str) {
         .iter()
         .find(|target| target.name == name)
         .expect("one of the targets");
-    let corpus = (target.corpus)();
+    let mut corpus = (target.corpus)();
     assert!(!corpus.is_empty(), "{name} has no good inputs");
+    let folder = corpus::folder(name);
+    assert!(!folder.is_empty(), "{name} has no folder in fuzz/corpus");
+    corpus.extend(folder);
     let seed = number("ISOBATH_FUZZ_SEED", 1);
     let runs = u64::from(target.runs) * number("ISOBATH_FUZZ_RUNS", 1);
     let mut mutator = Mutator::new(seed);

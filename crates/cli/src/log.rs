@@ -26,6 +26,8 @@ struct Log {
     waiting: Vec<String>,
     secrets: Vec<String>,
     is_allowed_in_files: bool,
+    /// Whether it was told that a line could not be written.
+    is_failure_told: bool,
 }
 
 fn log() -> MutexGuard<'static, Option<Log>> {
@@ -40,6 +42,7 @@ pub(crate) fn begin() {
         waiting: Vec::new(),
         secrets: Vec::new(),
         is_allowed_in_files: false,
+        is_failure_told: false,
     });
 }
 
@@ -112,14 +115,20 @@ pub(crate) fn line(text: &str) {
 }
 
 impl Log {
-    /// Writes a line. The run does not depend on whether the disk has room for it.
+    /// Writes a line. The run does not depend on whether the disk has room for it; that it has none is told once.
     fn put(&mut self, line: &str) {
         let mut line = line.to_owned();
         for secret in &self.secrets {
             line = line.replace(secret, "***");
         }
-        if let Some(file) = &mut self.file {
-            let _ = file.write_all(redact::redact_likely_secrets(&line).as_bytes());
+        let Some(file) = &mut self.file else { return };
+        let written = file.write_all(redact::redact_likely_secrets(&line).as_bytes());
+        if let Err(error) = written
+            && !std::mem::replace(&mut self.is_failure_told, true)
+        {
+            let warning = format!("warning: cannot write isobath.log: {error}; it lacks lines");
+            // Where nobody reads what is printed, there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "{warning}");
         }
     }
 }

@@ -27,6 +27,7 @@
 //! ```
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+#![deny(clippy::indexing_slicing)]
 
 mod truth;
 pub mod order;

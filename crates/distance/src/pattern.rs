@@ -60,33 +60,30 @@ pub fn matches(text: &str, pattern: &[PatternPiece]) -> Truth {
 
 /// The cheapest edit that makes `text` match; zero exactly when it does.
 pub fn distance(text: &str, pattern: &[PatternPiece]) -> f64 {
-    // row[j] is the cost of matching the text read so far with the first j pieces.
-    let mut row: Vec<f64> = Vec::with_capacity(pattern.len() + 1);
-    row.push(0.0);
-    for (j, piece) in pattern.iter().enumerate() {
-        let skip = if *piece == PatternPiece::Many {
-            0.0
-        } else {
-            1.0
-        };
-        row.push(row[j] + skip);
-    }
+    // The cost of matching the text read so far with no piece, and with all pieces up to each.
+    let mut without = 0.0;
+    let skipped = |sum: &mut f64, piece: &PatternPiece| {
+        if *piece != PatternPiece::Many {
+            *sum += 1.0;
+        }
+        Some(*sum)
+    };
+    let mut costs: Vec<f64> = pattern.iter().scan(0.0, skipped).collect();
     for c in text.chars() {
-        let mut diagonal = row[0];
-        row[0] += 1.0;
-        for (j, piece) in pattern.iter().enumerate() {
-            let above = row[j + 1];
-            row[j + 1] = if *piece == PatternPiece::Many {
-                above.min(row[j])
+        let mut diagonal = without;
+        without += 1.0;
+        let mut left = without;
+        for (cost, piece) in costs.iter_mut().zip(pattern) {
+            let above = *cost;
+            *cost = if *piece == PatternPiece::Many {
+                above.min(left)
             } else {
-                (diagonal + piece.cost(c))
-                    .min(above + 1.0)
-                    .min(row[j] + 1.0)
+                (diagonal + piece.cost(c)).min(above + 1.0).min(left + 1.0)
             };
-            diagonal = above;
+            (diagonal, left) = (above, *cost);
         }
     }
-    row[pattern.len()]
+    costs.last().copied().unwrap_or(without)
 }
 
 #[cfg(test)]

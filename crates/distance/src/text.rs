@@ -75,17 +75,22 @@ pub fn first_difference(
 /// The edit distance in which replacing a character costs less the nearer the two are.
 pub fn edit(a: &str, b: &str) -> f64 {
     let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<f64> = (0..=b.len()).map(|n| n as f64).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = (i + 1) as f64;
-        for (j, &y) in b.iter().enumerate() {
-            let replaced = diagonal + substitution(x, y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1.0).min(row[j] + 1.0);
+    // The cost of what was read of `a` against nothing, and against the beginning of `b` up to each character.
+    let mut without = 0.0;
+    let mut costs: Vec<f64> = (1..=b.len()).map(|n| n as f64).collect();
+    for x in a.chars() {
+        let mut diagonal = without;
+        without += 1.0;
+        let mut left = without;
+        for (cost, &y) in costs.iter_mut().zip(&b) {
+            let above = *cost;
+            *cost = (diagonal + substitution(x, y))
+                .min(above + 1.0)
+                .min(left + 1.0);
+            (diagonal, left) = (above, *cost);
         }
     }
-    row[b.len()]
+    costs.last().copied().unwrap_or(without)
 }
 
 /// The cost of replacing one character by another, below one.

@@ -1,6 +1,6 @@
 //! A gene: a value together with its model.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use fastrand::Rng;
 use serde_json::Value as Json;
@@ -15,6 +15,9 @@ use crate::specialization::SpecializationModel;
 use crate::value::{BoundValue, Reference, Resolver, Unresolved, Value};
 use crate::violation::RuleViolation;
 use crate::walk::NodeRef;
+
+/// Of genes of which nothing is known; there are many of them.
+static NO_IMPACTS: LazyLock<Arc<Impacts>> = LazyLock::new(Arc::default);
 
 /// One mutable, typed value, from a single number to a whole request.
 ///
@@ -52,7 +55,7 @@ impl Gene {
             model: model.clone(),
             root,
             value,
-            impacts: Arc::default(),
+            impacts: Arc::clone(&NO_IMPACTS),
         }
     }
 

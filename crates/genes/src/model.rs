@@ -369,11 +369,12 @@ impl ModelBuilder {
     /// The finished model. Reserved nodes that were never defined are free text.
     #[must_use]
     pub fn finish(self) -> Model {
-        let nodes: Vec<Node> = self
+        let mut nodes: Vec<Node> = self
             .nodes
             .into_iter()
             .map(|node| node.unwrap_or_else(|| Node::new(Domain::Text(TextDomain::any()))))
             .collect();
+        nodes.shrink_to_fit();
         let heights = heights(&nodes);
         let mut model = Model { nodes, heights };
         for id in model.ids() {

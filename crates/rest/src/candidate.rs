@@ -253,7 +253,8 @@ impl Candidate {
     }
 
     /// The same rows and answers with other steps.
-    fn with(&self, steps: Vec<Step>) -> Self {
+    fn with(&self, mut steps: Vec<Step>) -> Self {
+        steps.shrink_to_fit();
         Self {
             rows: self.rows.clone(),
             mock_responses: self.mock_responses.clone(),

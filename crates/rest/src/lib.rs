@@ -83,6 +83,7 @@ pub mod exchange;
 pub mod fault;
 pub mod first_look;
 pub mod journal;
+mod known_faults;
 mod login_guard;
 mod negative;
 mod per_operation;

@@ -16,6 +16,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::feedback::CodeTargets;
 use crate::first_pass::FirstPass;
 use crate::hints::Hints;
+use crate::known_faults::KnownFaults;
 use crate::latency::Latencies;
 use crate::openapi::{Api, Operation, PathPiece};
 use crate::oracle::Oracle;
@@ -92,7 +93,7 @@ pub struct RestProblem {
     pub(crate) latencies: Latencies,
     oracle: Oracle,
     targets: Targets,
-    faults: Vec<Fault>,
+    faults: KnownFaults,
     crash_suspects: Vec<CrashSuspect>,
     statuses: PerOperation<BTreeMap<u16, u64>>,
     code: CodeTargets,
@@ -130,7 +131,7 @@ impl RestProblem {
             latencies: Latencies::of(n_operations, false),
             oracle,
             targets: Targets::default(),
-            faults: Vec::new(),
+            faults: KnownFaults::default(),
             crash_suspects: Vec::new(),
             statuses,
             code: CodeTargets::default(),
@@ -248,7 +249,7 @@ impl RestProblem {
     /// The faults seen so far, one for each identity, in the order of their first sight.
     #[must_use]
     pub fn faults(&self) -> &[Fault] {
-        &self.faults
+        self.faults.list()
     }
 
     /// Per operation, the statuses seen, with how often.
@@ -272,23 +273,18 @@ impl RestProblem {
     /// Records a fault, and returns its target.
     pub fn record_fault(&mut self, fault: Fault) -> Target {
         let target = Target::Fault(fault.kind, fault.cause.as_str().into());
-        let mut known = self.faults.iter_mut();
-        match known.find(|known| known.identity() == fault.identity()) {
-            Some(known) => known.add_operation(&fault.operation),
-            None => self.faults.push(fault),
-        }
+        self.faults.add(fault);
         target
     }
 
-    fn is_known(&self, fault: &Fault) -> bool {
-        let mut known = self.faults.iter();
-        known.any(|known| known.identity() == fault.identity())
+    /// Whether a fault of the same identity was seen.
+    pub(crate) fn is_known(&self, fault: &Fault) -> bool {
+        self.faults.has(fault)
     }
 
     /// Replaces what is known of a fault by what a later run showed of it.
     pub(crate) fn correct_fault(&mut self, fault: &Fault) {
-        let mut known = self.faults.iter_mut();
-        if let Some(known) = known.find(|known| known.identity() == fault.identity()) {
+        if let Some(known) = self.faults.like(fault) {
             known.clone_from(fault);
         }
     }
@@ -350,6 +346,8 @@ impl RestProblem {
         if let Some(oracle) = &self.rows {
             oracle.put_hashes(&mut candidate.rows);
         }
+        // Many are kept.
+        candidate.steps.shrink_to_fit();
         candidate
     }
 

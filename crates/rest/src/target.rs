@@ -6,7 +6,7 @@ use std::sync::Arc;
 use isobath_exec::driver::{Target as CodeTarget, TargetKind};
 use isobath_genes::{Rule, ValueClass};
 use isobath_search::TargetId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::fault::FaultKind;
 use crate::openapi::Api;
@@ -250,38 +250,63 @@ pub(crate) fn facet_words(facet: ValueClass) -> String {
 #[derive(Clone, Debug, Default)]
 pub struct Targets {
     list: Vec<Target>,
+    /// Ids of all but input and shape targets.
     ids: FxHashMap<Target, TargetId>,
     /// Ids of input targets, by operation and place: every call looks up dozens of them, by a
     /// place that is borrowed.
     inputs: FxHashMap<usize, Places<ValueClass>>,
     /// The same for shapes of responses, by operation and status.
     shapes: FxHashMap<(usize, u16), Places<JsonShape>>,
+    /// The places of both, each once.
+    places: FxHashSet<Arc<str>>,
 }
 
 /// For each place, its facets or shapes with the target ids.
-type Places<T> = FxHashMap<Box<str>, Vec<(T, TargetId)>>;
+type Places<T> = FxHashMap<Arc<str>, Vec<(T, TargetId)>>;
 
 impl Targets {
     /// The id of a target; a new target gets the next id.
     pub fn id(&mut self, target: Target) -> TargetId {
+        match &target {
+            Target::Input(operation, place, facet) => return self.input(*operation, place, *facet),
+            Target::Shape(operation, status, place, shape) => {
+                return self.shape(*operation, *status, place, *shape);
+            }
+            _ => {}
+        }
         if let Some(id) = self.ids.get(&target) {
             return *id;
         }
-        let id = TargetId::from_index(self.list.len());
-        self.list.push(target.clone());
+        let id = self.add(target.clone());
         self.ids.insert(target, id);
         id
     }
 
+    fn add(&mut self, target: Target) -> TargetId {
+        let id = TargetId::from_index(self.list.len());
+        self.list.push(target);
+        id
+    }
+
+    fn place(&mut self, place: &str) -> Arc<str> {
+        if let Some(known) = self.places.get(place) {
+            return Arc::clone(known);
+        }
+        let place: Arc<str> = place.into();
+        self.places.insert(Arc::clone(&place));
+        place
+    }
+
     /// The id of an input target.
     pub fn input(&mut self, operation: usize, place: &str, facet: ValueClass) -> TargetId {
-        let known = self.inputs.get(&operation).and_then(|at| at.get(place));
-        if let Some(id) = known.and_then(|known| number_of(known, facet)) {
+        let known = self.inputs.get(&operation);
+        if let Some(id) = known.and_then(|at| id_of(at, place, facet)) {
             return id;
         }
-        let id = self.id(Target::Input(operation, place.into(), facet));
+        let place = self.place(place);
+        let id = self.add(Target::Input(operation, Arc::clone(&place), facet));
         let places = self.inputs.entry(operation).or_default();
-        places.entry(place.into()).or_default().push((facet, id));
+        places.entry(place).or_default().push((facet, id));
         id
     }
 
@@ -294,13 +319,14 @@ impl Targets {
         shape: JsonShape,
     ) -> TargetId {
         let key = (operation, status);
-        let known = self.shapes.get(&key).and_then(|at| at.get(place));
-        if let Some(id) = known.and_then(|known| number_of(known, shape)) {
+        let known = self.shapes.get(&key);
+        if let Some(id) = known.and_then(|at| id_of(at, place, shape)) {
             return id;
         }
-        let id = self.id(Target::Shape(operation, status, place.into(), shape));
+        let place = self.place(place);
+        let id = self.add(Target::Shape(operation, status, Arc::clone(&place), shape));
         let places = self.shapes.entry(key).or_default();
-        places.entry(place.into()).or_default().push((shape, id));
+        places.entry(place).or_default().push((shape, id));
         id
     }
 
@@ -313,7 +339,15 @@ impl Targets {
     /// The id of a known target.
     #[must_use]
     pub fn find(&self, target: &Target) -> Option<TargetId> {
-        self.ids.get(target).copied()
+        match target {
+            Target::Input(operation, place, facet) => {
+                id_of(self.inputs.get(operation)?, place, *facet)
+            }
+            Target::Shape(operation, status, place, shape) => {
+                id_of(self.shapes.get(&(*operation, *status))?, place, *shape)
+            }
+            other => self.ids.get(other).copied(),
+        }
     }
 
     /// All targets with their ids.
@@ -337,9 +371,9 @@ impl Targets {
     }
 }
 
-fn number_of<T: PartialEq>(known: &[(T, TargetId)], what: T) -> Option<TargetId> {
-    let found = known.iter().find(|(other, _)| *other == what);
-    found.map(|(_, id)| *id)
+fn id_of<T: PartialEq>(places: &Places<T>, place: &str, what: T) -> Option<TargetId> {
+    let mut known = places.get(place)?.iter();
+    known.find(|(other, _)| *other == what).map(|(_, id)| *id)
 }
 
 #[cfg(test)]
@@ -356,8 +390,9 @@ mod tests {
             assert_eq!(targets.input(3, "/query/q", ValueClass::Empty), input);
             assert_eq!(targets.shape(3, 200, "/name", JsonShape::Text), shape);
         }
-        let asked = targets.id(Target::Input(3, "/query/q".into(), ValueClass::Empty));
-        assert_eq!(asked, input);
+        let target = Target::Input(3, "/query/q".into(), ValueClass::Empty);
+        assert_eq!(targets.find(&target), Some(input));
+        assert_eq!(targets.id(target), input);
         assert_ne!(targets.input(4, "/query/q", ValueClass::Empty), input);
         assert_ne!(targets.shape(3, 404, "/name", JsonShape::Text), shape);
         assert_eq!(targets.len(), 4);

@@ -116,7 +116,7 @@ impl Evaluation {
         self.scores
             .binary_search_by_key(&target, |score| score.target)
             .ok()
-            .map(|index| &self.scores[index])
+            .and_then(|index| self.scores.get(index))
     }
 
     /// Whether it covers a target.

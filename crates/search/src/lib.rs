@@ -50,6 +50,7 @@
 //! ```
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+#![deny(clippy::indexing_slicing)]
 
 mod problem;
 mod evaluation;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use crate::archive::Archive;
 use crate::evaluation::Evaluation;
 use crate::problem::Problem;
@@ -147,16 +149,8 @@ fn unstable<C>(choices: &[Choice<C>]) -> Vec<TargetId> {
 
 /// Chooses greedily until everything that any choice covers is covered.
 fn choose<C>(choices: Vec<Choice<C>>) -> Vec<MinimizedTest<C>> {
-    let n_targets = choices
-        .iter()
-        .flat_map(|choice| choice.covers.last())
-        .map(|target| target.index() + 1)
-        .max()
-        .unwrap_or(0);
-    let mut is_left = vec![false; n_targets];
-    for target in choices.iter().flat_map(|choice| &choice.covers) {
-        is_left[target.index()] = true;
-    }
+    let covers = choices.iter().flat_map(|choice| &choice.covers);
+    let mut left: FxHashSet<TargetId> = covers.copied().collect();
     let mut suite: Vec<MinimizedTest<C>> = Vec::new();
     let mut open: Vec<Choice<C>> = Vec::new();
     let unstable = unstable(&choices);
@@ -171,28 +165,24 @@ fn choose<C>(choices: Vec<Choice<C>>) -> Vec<MinimizedTest<C>> {
             open.push(choice);
         } else {
             // Nothing else shows these, so it is kept whatever it covers besides.
-            suite.push(take(choice, unstable, &mut is_left));
+            suite.push(take(choice, unstable, &mut left));
         }
     }
     loop {
         let gain = |choice: &Choice<C>| {
-            let left = choice
-                .covers
-                .iter()
-                .filter(|target| is_left[target.index()]);
-            left.count()
+            let covers = choice.covers.iter();
+            covers.filter(|target| left.contains(target)).count()
         };
         let best = open
             .iter()
             .enumerate()
-            .map(|(place, choice)| (place, gain(choice)))
-            .filter(|(_, gain)| *gain > 0)
-            .max_by_key(|(place, gain)| {
-                let choice = &open[*place];
+            .map(|(place, choice)| (place, choice, gain(choice)))
+            .filter(|(_, _, gain)| *gain > 0)
+            .max_by_key(|(_, choice, gain)| {
                 (*gain, std::cmp::Reverse((choice.size, choice.trial)))
             });
-        let Some((place, _)) = best else { break };
-        suite.push(take(open.swap_remove(place), Vec::new(), &mut is_left));
+        let Some((place, ..)) = best else { break };
+        suite.push(take(open.swap_remove(place), Vec::new(), &mut left));
     }
     suite.sort_by_key(|test| test.trial);
     suite
@@ -201,10 +191,10 @@ fn choose<C>(choices: Vec<Choice<C>>) -> Vec<MinimizedTest<C>> {
 fn take<C>(
     choice: Choice<C>,
     mut targets: Vec<TargetId>,
-    is_left: &mut [bool],
+    left: &mut FxHashSet<TargetId>,
 ) -> MinimizedTest<C> {
     for target in choice.covers {
-        if std::mem::take(&mut is_left[target.index()]) {
+        if left.remove(&target) {
             targets.push(target);
         }
     }

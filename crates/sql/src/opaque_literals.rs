@@ -3,6 +3,8 @@
 //! A database takes them as they are, and no two of a type are equal, so rows with such columns can
 //! be built and judged although we read no other literal of the type. Mostly a flat table.
 
+#![deny(clippy::indexing_slicing)]
+
 /// Type names with literals that differ from each other.
 const SAMPLES: &[(&str, &[&str])] = &[
     ("bit", &["1", "0"]),
@@ -63,7 +65,7 @@ pub fn literal(name: &str, index: u32) -> Option<String> {
         return Some(if is_number(element) {
             format!("{{{},{}}}", index + 1, index + 2)
         } else if is_text(element) {
-            format!("{{{},{}}}", WORDS[at % WORDS.len()], index + 1)
+            format!("{{{},{}}}", WORDS.get(at % WORDS.len())?, index + 1)
         } else {
             format!(
                 "{{\"{}\"}}",
@@ -79,7 +81,8 @@ pub fn literal(name: &str, index: u32) -> Option<String> {
         }
         _ => {
             let (_, samples) = SAMPLES.iter().find(|(known, _)| *known == base)?;
-            Some(samples[at % samples.len()].to_owned())
+            let sample = samples.get(at.checked_rem(samples.len())?)?;
+            Some((*sample).to_owned())
         }
     }
 }

@@ -56,7 +56,7 @@ impl Row {
 
     /// The value given for a column, `None` where it is left to its default.
     pub fn value(&self, column: usize) -> Option<&Value> {
-        match &self.cells[column] {
+        match self.cells.get(column)? {
             Cell::Value(value) => Some(value),
             Cell::Default => None,
         }

@@ -86,16 +86,24 @@ impl<'a> Exchange<'a> {
         flags
     }
 
-    /// Exchanges, if it is time to; `out` is the output folder of the run. A queue that does not answer is asked again later.
-    pub(super) fn sync(&mut self, out: &Path) {
+    /// Exchanges, if it is time to; `out` is the output folder of the run. What does not come about is tried again the
+    /// next time.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be written. That a queue does not answer is none.
+    pub(super) fn sync(&mut self, out: &Path) -> Result<(), QueueError> {
         if self
             .synced
             .is_some_and(|synced| synced.elapsed() < INTERVAL)
         {
-            return;
+            return Ok(());
         }
         self.synced = Some(Instant::now());
-        let _ = self.export(out).and_then(|()| self.import());
+        match self.export(out).and_then(|()| self.import()) {
+            Err(QueueError::Server { .. }) => Ok(()),
+            other => other,
+        }
     }
 
     /// Shares what the run covered since the last time.
@@ -135,16 +143,16 @@ impl<'a> Exchange<'a> {
     fn import(&mut self) -> Result<(), QueueError> {
         for (member, n_known) in &mut self.others {
             while let Some(text) = self.queue.shared(self.delivery, member, *n_known)? {
-                *n_known += 1;
                 let path = self.folder.path().join(format!("{member}.ndjson"));
                 let file = File::options().append(true).create(true).open(&path);
                 // Two islands may find the same.
-                let fresh = text
-                    .lines()
-                    .filter(|line| self.known.insert((*line).to_owned()));
-                let fresh: String = fresh.map(|line| format!("{line}\n")).collect();
-                let written = file.and_then(|mut file| file.write_all(fresh.as_bytes()));
+                let fresh = text.lines().filter(|line| !self.known.contains(*line));
+                let fresh: Vec<&str> = fresh.collect();
+                let lines: String = fresh.iter().map(|line| format!("{line}\n")).collect();
+                let written = file.and_then(|mut file| file.write_all(lines.as_bytes()));
                 written.map_err(|cause| QueueError::File { path, cause })?;
+                self.known.extend(fresh.into_iter().map(str::to_owned));
+                *n_known += 1;
             }
         }
         Ok(())

@@ -209,9 +209,14 @@ impl Worker<'_> {
         };
         let mut kept: Option<Instant> = None;
         let mut saved = None;
+        let mut is_told = false;
         loop {
-            if let Some(exchange) = &mut exchange {
-                exchange.sync(&folders.out);
+            if let Some(exchange) = &mut exchange
+                && let Err(error) = exchange.sync(&folders.out)
+                && !std::mem::replace(&mut is_told, true)
+            {
+                let name = &delivery.job.name;
+                (self.tell)(&format!("{name}: cannot exchange candidates: {error}"));
             }
             if let Some(code) = child.exit_code() {
                 // What it found last is for the merge, which must not miss it.

@@ -257,6 +257,24 @@ mod tests {
     }
 
     #[test]
+    fn spoiled_files_are_used_or_refused() {
+        let mut inputs = isobath_fuzz::corpus::folder("config");
+        assert!(!inputs.is_empty());
+        let runs = std::env::var("ISOBATH_FUZZ_RUNS").map_or(1, |runs| runs.parse().unwrap());
+        let mut mutator = isobath_fuzz::Mutator::new(1);
+        let spoiled: Vec<Vec<u8>> = (0..runs * 100).map(|_| mutator.spoiled(&inputs)).collect();
+        inputs.extend(spoiled);
+        for input in inputs {
+            let text = String::from_utf8_lossy(&input);
+            let job = JOBS[input.len() % JOBS.len()];
+            // An error has a place in the file, which must be in it.
+            if let Err(error) = merged(&text, &[job]) {
+                assert!(error.contains("isobath.toml:"), "{error}");
+            }
+        }
+    }
+
+    #[test]
     fn arguments_of_the_service_go_behind_the_dashes() {
         let text = "[rest]\nspec = 'https://example.org/api.json'\nrust = '.'\nservice = ['--port', '{port}']\n";
         let words = merged(text, &["rest", "--seed", "2"]).unwrap();

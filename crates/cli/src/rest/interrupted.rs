@@ -158,10 +158,9 @@ pub(super) fn report_resumption(
 /// Prints targets that were covered before and not again, for example because the service is not reset.
 pub(super) fn report_lost_targets(
     interrupted: &InterruptedRun,
-    covered: &BTreeSet<String>,
+    lost: &BTreeSet<String>,
     terminal: &Terminal,
 ) {
-    let lost: Vec<&String> = interrupted.covered.difference(covered).collect();
     let Some(first) = lost.first() else {
         return;
     };

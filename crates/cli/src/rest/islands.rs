@@ -21,22 +21,25 @@ pub(super) const COVERS: &str = "covers";
 
 /// A short name of a target, the same in all runs: its 64-bit FNV-1a hash.
 pub(super) fn key(target: &str) -> String {
-    let hash = target
+    format!("{:016x}", hash(target))
+}
+
+fn hash(target: &str) -> u64 {
+    target
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-    format!("{hash:016x}")
+        })
 }
 
-/// The targets that this run has covered, by their short names.
+/// The targets that this run has covered, by the hashes of their names.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CoveredKeys(Arc<Mutex<BTreeSet<String>>>);
+pub(super) struct CoveredKeys(Arc<Mutex<BTreeSet<u64>>>);
 
 impl CoveredKeys {
     /// Takes note of a target.
     pub(super) fn insert(&self, target: &str) {
-        self.lock().insert(key(target));
+        self.lock().insert(hash(target));
     }
 
     /// Whether a candidate of another run covered nothing else. It need not be run then.
@@ -45,11 +48,11 @@ impl CoveredKeys {
         let covers = json[COVERS].as_array();
         covers.is_some_and(|covers| {
             let mut covers = covers.iter().filter_map(Value::as_str);
-            covers.all(|target| covered.contains(target))
+            covers.all(|key| u64::from_str_radix(key, 16).is_ok_and(|key| covered.contains(&key)))
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeSet<String>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<u64>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -413,13 +413,17 @@ impl OpenRun<'_> {
             islands::join(&mut self.config, folder, args.merge, service, &exchanged);
         }
         interruption.begin();
-        let mut journal = Journal::open(self.folder.path(), service, args.exchange.is_some())
+        let is_shared = args.exchange.is_some();
+        let mut journal = Journal::open(self.folder.path(), service, is_shared)
             .map_err(|error| self.plan.unwritable(&error))?;
         let view = View::new(args.quiet, terminal.is_colored(), args.budget);
         let view = Arc::new(Mutex::new(view));
-        let covered = Arc::new(Mutex::new(BTreeSet::new()));
+        // What an earlier run covered and this one did not.
+        let interrupted = self.interrupted.as_ref();
+        let lost = interrupted.map(|interrupted| interrupted.covered.clone());
+        let lost = Arc::new(Mutex::new(lost.unwrap_or_default()));
         let (log, showing) = (Arc::clone(&self.log), Arc::clone(&view));
-        let (clock, covering) = (Arc::clone(&self.clock), Arc::clone(&covered));
+        let (clock, missing) = (Arc::clone(&self.clock), Arc::clone(&lost));
         let clients = self.clients;
         let outcome = job::run(
             service,
@@ -429,8 +433,10 @@ impl OpenRun<'_> {
                 clock.on(event);
                 journal.on(event);
                 if let Event::Covered { target, .. } = event {
-                    lock(&covering).insert(target.clone());
-                    exchanged.insert(target);
+                    lock(&missing).remove(target);
+                    if is_shared {
+                        exchanged.insert(target);
+                    }
                 }
                 let mut log = lock(&log);
                 log.on(event);
@@ -450,7 +456,7 @@ impl OpenRun<'_> {
         }
         std::mem::take(&mut self.copies).remove(terminal);
         if let Some(interrupted) = &self.interrupted {
-            report_lost_targets(interrupted, &lock(&covered), terminal);
+            report_lost_targets(interrupted, &lock(&lost), terminal);
         }
         Ok(outcome)
     }

@@ -12,7 +12,7 @@ use super::call::BodyCompleteness;
 /// Encodings on top of each other beyond this are not a body but an attack.
 const MAX_LAYERS: usize = 3;
 
-/// Undoes the `TableImage-Encoding` of a body that is all here, up to `limit` bytes.
+/// Undoes the `Content-Encoding` of a body that is all here, up to `limit` bytes.
 pub(super) fn decode(headers: &HeaderMap, body: Bytes, limit: usize) -> (Bytes, BodyCompleteness) {
     let named = headers.get_all(CONTENT_ENCODING).iter();
     let named = named.filter_map(|value| value.to_str().ok());

@@ -56,7 +56,7 @@ pub enum BodyCompleteness {
     Dropped,
     /// The rest did not come in time.
     TimedOut,
-    /// It is not what its `TableImage-Encoding` says, and is here as it was sent.
+    /// It is not what its `Content-Encoding` says, and is here as it was sent.
     Undecodable,
 }
 

@@ -61,7 +61,7 @@ pub struct ReceivedResponse<'a> {
 /// Violations of one body beyond which the rest is not listed.
 const MAX_VIOLATIONS: usize = 20;
 
-/// Checks the responses of an API; each schema is compiled once, when it is first needed.
+/// Checks the responses of an API; schemas that say the same are compiled once, when they are first needed.
 #[derive(Debug)]
 pub struct ResponseChecker {
     validators: FxHashMap<SchemaId, OnceLock<Option<Validator>>>,
@@ -78,7 +78,9 @@ impl ResponseChecker {
             .flat_map(|response| &response.media)
             .filter_map(|media| media.schema);
         Self {
-            validators: schemas.map(|id| (id, OnceLock::new())).collect(),
+            validators: schemas
+                .map(|id| (api.bundle.shared(id), OnceLock::new()))
+                .collect(),
         }
     }
 
@@ -187,6 +189,7 @@ impl ResponseChecker {
         json: &Json,
         violations: &mut Vec<Violation>,
     ) {
+        let schema = bundle.shared(schema);
         let validator = self
             .validators
             .get(&schema)

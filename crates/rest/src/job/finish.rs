@@ -221,7 +221,10 @@ impl Finish<'_> {
             tests.extend(test.filter(|test| self.is_confirmed(test)));
         }
         for (fault, candidate) in self.shown_by_search(&tests) {
-            let (fault, candidate) = self.find_culprit(fault, candidate);
+            let Some(fault) = self.problem.faults().get(fault).cloned() else {
+                continue;
+            };
+            let (fault, candidate) = self.find_culprit(fault, (*candidate).clone());
             let candidate = self.shorten(&candidate, &fault);
             let candidate = self.readable(candidate, &Requirement::Fault(&fault));
             let candidate = self.shrink(
@@ -242,6 +245,10 @@ impl Finish<'_> {
         // Should time run out, what an operation is for is worth more than what it refuses.
         split.sort_by_key(|(_, targets)| !self.covers_success(targets));
         self.reserved_calls = split.iter().map(|(test, _)| self.calls_to_keep(test)).sum();
+        let faults = tests.iter().flat_map(|test| &test.faults);
+        let mut tested: BTreeSet<(FaultKind, String)> = faults
+            .map(|fault| (fault.kind, fault.cause.clone()))
+            .collect();
         for (candidate, targets) in split {
             self.reserved_calls -= self.calls_to_keep(&candidate);
             let candidate = self.readable(candidate, &Requirement::Targets(&targets));
@@ -263,11 +270,10 @@ impl Finish<'_> {
             }
             test.faults = self.faults_held_by(&test);
             // What a test would hold fast must be right; faults have tests of their own.
-            let is_known = |fault: &Fault| {
-                let mut shown = tests.iter().flat_map(|test| &test.faults);
-                shown.any(|shown| shown.identity() == fault.identity())
-            };
+            let identity = |fault: &Fault| (fault.kind, fault.cause.clone());
+            let is_known = |fault: &Fault| tested.contains(&identity(fault));
             if test.faults.is_empty() || !test.faults.iter().all(is_known) {
+                tested.extend(test.faults.iter().map(identity));
                 tests.push(test);
             }
         }
@@ -378,23 +384,20 @@ impl Finish<'_> {
         held
     }
 
-    /// The faults that have no test yet, with the candidates that showed them in the search.
-    fn shown_by_search(&self, tests: &[Test]) -> Vec<(Fault, Candidate)> {
+    /// The faults that have no test yet, as places in the list of faults, with the candidates that showed them in the
+    /// search.
+    fn shown_by_search(&self, tests: &[Test]) -> Vec<(usize, Arc<Candidate>)> {
         let targets = self.problem.targets();
-        let untested = self.problem.faults().iter().filter(|fault| {
-            let shown = |test: &Test| {
-                test.faults
-                    .iter()
-                    .any(|shown| shown.identity() == fault.identity())
-            };
-            !tests.iter().any(shown)
-        });
+        let faults = tests.iter().flat_map(|test| &test.faults);
+        let tested: BTreeSet<(FaultKind, &str)> = faults.map(Fault::identity).collect();
+        let faults = self.problem.faults().iter().enumerate();
+        let untested = faults.filter(|(_, fault)| !tested.contains(&fault.identity()));
         untested
-            .filter_map(|fault| {
+            .filter_map(|(at, fault)| {
                 let target =
                     targets.find(&Target::Fault(fault.kind, fault.cause.as_str().into()))?;
                 let kept = self.archive.covering(target)?;
-                Some((fault.clone(), (*kept.candidate).clone()))
+                Some((at, Arc::clone(&kept.candidate)))
             })
             .collect()
     }
@@ -620,7 +623,9 @@ impl Finish<'_> {
         });
         // Nobody knows of a fault without a test whether it needs the rows of its candidate.
         let untested = self.shown_by_search(tests).into_iter();
-        let untested = untested.map(|(fault, candidate)| (fault, candidate.rows));
+        let faults = self.problem.faults();
+        let untested = untested
+            .filter_map(|(at, candidate)| Some((faults.get(at)?.clone(), candidate.rows.clone())));
         let mut needs_rows = BTreeMap::new();
         for (fault, rows) in tested.chain(untested) {
             let tables = judge.tables_of_foreign_rows(&rows);
@@ -634,17 +639,16 @@ impl Finish<'_> {
 
     /// All faults, with a test for each that has one.
     pub(super) fn faults(&self, tests: &[Test]) -> Vec<(Fault, Option<usize>)> {
-        let mut faults: Vec<(Fault, Option<usize>)> = self
-            .problem
-            .faults()
-            .iter()
+        let mut tested: BTreeMap<(FaultKind, &str), usize> = BTreeMap::new();
+        for (at, test) in tests.iter().enumerate() {
+            for fault in &test.faults {
+                tested.entry(fault.identity()).or_insert(at);
+            }
+        }
+        let faults = self.problem.faults().iter();
+        let faults: Vec<(Fault, Option<usize>)> = faults
             .map(|fault| {
-                let shows = |test: &Test| {
-                    test.faults
-                        .iter()
-                        .any(|shown| shown.identity() == fault.identity())
-                };
-                let (mut fault, test) = (fault.clone(), tests.iter().position(shows));
+                let (mut fault, test) = (fault.clone(), tested.get(&fault.identity()).copied());
                 if let Some(test) = test.and_then(|at| tests.get(at)) {
                     let shown = self.problem.judge(&test.candidate, &test.exchanges);
                     let mut shown = shown.into_iter();
@@ -656,24 +660,26 @@ impl Finish<'_> {
             })
             .filter(|(fault, test)| test.is_some() || !fault.kind.is_about_rows())
             .collect();
-        let faults_from_outside: Vec<Fault> =
-            faults.iter().map(|(fault, _)| fault.clone()).collect();
         // What can also be seen from outside is told once, with the rows.
-        faults.retain(|(fault, _)| {
-            let is_black_box_view = |other: &Fault| {
-                Some(other.kind) == fault.kind.black_box_kind()
-                    && other.operation == fault.operation
-            };
-            !faults_from_outside.iter().any(is_black_box_view)
-        });
-        for (fault, _) in &mut faults {
-            let black_box_faults = faults_from_outside.iter().filter(|other| {
-                other.kind.black_box_kind() == Some(fault.kind)
-                    && other.operation == fault.operation
-            });
-            fault.evidence.extend(
-                black_box_faults.flat_map(|black_box_fault| black_box_fault.evidence.clone()),
-            );
+        let seen: BTreeSet<(FaultKind, String)> = faults
+            .iter()
+            .map(|(fault, _)| (fault.kind, fault.operation.clone()))
+            .collect();
+        let is_seen_from_outside = |fault: &Fault| {
+            let kind = fault.kind.black_box_kind();
+            kind.is_some_and(|kind| seen.contains(&(kind, fault.operation.clone())))
+        };
+        let (from_inside, mut faults): (Vec<_>, Vec<_>) = faults
+            .into_iter()
+            .partition(|(fault, _)| is_seen_from_outside(fault));
+        for (inside, _) in from_inside {
+            for (fault, _) in &mut faults {
+                if inside.kind.black_box_kind() == Some(fault.kind)
+                    && inside.operation == fault.operation
+                {
+                    fault.evidence.extend(inside.evidence.iter().cloned());
+                }
+            }
         }
         merge_unprotected(&mut faults, &self.secured_operations());
         drop_statuses_of_idle_deletes(&mut faults);

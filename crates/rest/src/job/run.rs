@@ -159,7 +159,13 @@ pub fn run(
     };
     finish.note(unexplained(service));
     // The database is left as it was found; one that is gone was told of before.
-    let _ = service.with_database(|database| database.begin(&Candidate::default()));
+    let is_lost = finish.lost.is_some();
+    service.with_database(|database| {
+        let restored = database.begin(&Candidate::default());
+        if let (Err(error), false) = (restored, is_lost) {
+            database.note_reset_failure(&error);
+        }
+    });
     let timeline = reporter.borrow_mut().finish();
     let needs_rows = finish.needs_rows(&tests);
     let covered = finish.archive.n_covered();

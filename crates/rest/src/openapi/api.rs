@@ -98,8 +98,6 @@ pub struct Operation {
     pub segments: Vec<PathPiece>,
     /// `operationId`, if there is one.
     pub operation_id: Option<Arc<str>>,
-    /// `summary`, or the first line of `description`.
-    pub summary: Option<Arc<str>>,
     /// Tags.
     pub tags: Vec<Arc<str>>,
     /// Whether the operation is deprecated.

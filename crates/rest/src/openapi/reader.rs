@@ -299,18 +299,17 @@ impl<'l> Reader<'l> {
         }
         let responses = self.responses(&place);
         let input = self.input(&parameters, body.as_ref());
-        let text = |this: &Self, name: &str| -> Option<Arc<str>> {
-            let json = this.documents.get(&place.child(name))?;
-            Some(json.as_str()?.lines().next()?.into())
-        };
+        let operation_id = self.documents.get(&place.child("operationId"));
+        let operation_id = operation_id
+            .and_then(|json| json.as_str()?.lines().next())
+            .map(Into::into);
         let own_servers = self.servers(&place.child("servers"));
         let own_security = self.security(&place.child("security"));
         operations.push(Operation {
             method: method.to_ascii_uppercase().into(),
             path,
             segments,
-            operation_id: text(self, "operationId"),
-            summary: text(self, "summary").or_else(|| text(self, "description")),
+            operation_id,
             tags: self.tags(&place),
             deprecated: self.documents.get(&place.child("deprecated")) == Some(&Json::Bool(true)),
             parameters,

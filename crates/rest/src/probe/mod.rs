@@ -314,10 +314,8 @@ impl Prober<'_> {
     }
 
     fn keep(&mut self, fault: Fault, candidate: Candidate) {
-        let mut searched = self.problem.faults().iter();
-        let is_known = searched.any(|known| known.identity() == fault.identity());
         // What the search saw in rows may have needed rows of earlier candidates; a probe is a better witness.
-        if is_known && !fault.kind.is_about_rows() {
+        if self.problem.is_known(&fault) && !fault.kind.is_about_rows() {
             return;
         }
         let mut findings = self.findings.iter();

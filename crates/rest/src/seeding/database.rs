@@ -266,6 +266,11 @@ impl LiveDatabase {
         Ok(seeded)
     }
 
+    /// Takes note that the rows could not be put back at the end of the run.
+    pub(crate) fn note_reset_failure(&mut self, error: &DatabaseError) {
+        self.reset_failure.get_or_insert_with(|| error.to_string());
+    }
+
     fn reset(&mut self, written: &Tables) -> Result<(), DatabaseError> {
         let reset = if self.reset_failure.is_some() {
             return Ok(());

@@ -19,8 +19,12 @@ pub(super) fn clusters(candidates: &[Vec<u64>]) -> Vec<Vec<u64>> {
             break;
         };
         let other = open.swap_remove(b);
-        open[a].extend(other);
-        let mut kinds: Vec<u64> = open[a].iter().map(|&kind| occurrences[kind].0).collect();
+        let Some(cluster) = open.get_mut(a) else {
+            break;
+        };
+        cluster.extend(other);
+        let kinds = cluster.iter().filter_map(|&kind| occurrences.get(kind));
+        let mut kinds: Vec<u64> = kinds.map(|(kind, _)| *kind).collect();
         kinds.sort_unstable();
         clusters.push(kinds);
     }
@@ -44,7 +48,9 @@ fn occurrences(candidates: &[Vec<u64>]) -> Vec<(u64, BTreeSet<usize>)> {
 /// The two clusters whose kinds occur together most often, if any do; the first is before the second.
 fn nearest(open: &[Vec<usize>], occurrences: &[(u64, BTreeSet<usize>)]) -> Option<(usize, usize)> {
     let together = |a: usize, b: usize| {
-        let (a, b) = (&occurrences[a].1, &occurrences[b].1);
+        let (Some((_, a)), Some((_, b))) = (occurrences.get(a), occurrences.get(b)) else {
+            return 0.0;
+        };
         let both = a.intersection(b).count();
         both as f64 / (a.len() + b.len() - both) as f64
     };

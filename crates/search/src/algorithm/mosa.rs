@@ -92,6 +92,10 @@ impl<C> Mosa<C> {
     }
 
     /// Lets the best of parents and offspring live on.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "fronts and survivors hold places among the candidates that were ranked"
+    )]
     fn select<P: Problem<Candidate = C>>(&mut self, context: &Context<'_, P>) {
         let mut all = std::mem::take(&mut self.parents);
         all.append(&mut self.offspring);
@@ -149,15 +153,20 @@ impl<C> Mosa<C> {
                 place.unwrap_or(0)
             };
             let (a, b) = (draw(), draw());
-            let (a, b) = (&self.parents[a].kept, &self.parents[b].kept);
+            let (Some(a), Some(b)) = (self.parents.get(a), self.parents.get(b)) else {
+                continue;
+            };
+            let (a, b) = (&a.kept, &b.kept);
             let bred = if context.rng.f64() < self.config.crossover {
                 let (rng, problem) = (&mut *context.rng, &mut *context.problem);
                 let (a, b) = (&a.candidate, &b.candidate);
-                let (x, y) = if self.clusters.is_empty() {
-                    problem.crossover(rng, a, b)
-                } else {
-                    let linked = &self.clusters[rng.usize(..self.clusters.len())];
-                    problem.crossover_linked(rng, a, b, linked)
+                let linked = match self.clusters.len() {
+                    0 => None,
+                    n => self.clusters.get(rng.usize(..n)),
+                };
+                let (x, y) = match linked {
+                    None => problem.crossover(rng, a, b),
+                    Some(linked) => problem.crossover_linked(rng, a, b, linked),
                 };
                 [
                     (context.problem.mutate(context.rng, &x, &aim), None),

@@ -18,6 +18,10 @@ pub(super) type Front = Vec<usize>;
 /// Sorts candidates into fronts until there are `enough` in them.
 ///
 /// The first front holds the best for each open target; it is empty when none is open.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "indexes are places among the candidates that are ranked"
+)]
 pub(super) fn fronts<C>(
     all: &[&ScoredCandidate<C>],
     is_open: impl Fn(TargetId) -> bool,
@@ -84,6 +88,10 @@ pub(super) fn fronts<C>(
 }
 
 /// The best candidate for each open target: the highest score, then the smallest candidate.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "`best` has a place for each target, and holders are places among the candidates"
+)]
 fn preferred<C>(all: &[&ScoredCandidate<C>], open: &[Vec<Score>]) -> Front {
     let n_targets = n_targets(open);
     let mut best: Vec<Option<(Score, usize)>> = vec![None; n_targets];
@@ -152,6 +160,10 @@ fn dominance(a: &[Score], b: &[Score]) -> Option<Ordering> {
 }
 
 /// How alone each candidate of a front is in being best at something, from 0 to 1.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "a front holds places among the candidates, and `tops` has a place for each target"
+)]
 pub(super) fn distinction<C>(
     front: &Front,
     all: &[&ScoredCandidate<C>],

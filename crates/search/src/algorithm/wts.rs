@@ -99,6 +99,10 @@ impl<C> Wts<C> {
     }
 
     /// Makes the next generation out of this one, of which all answers are here.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "indexes are places among the parents"
+    )]
     fn breed<P: Problem<Candidate = C>>(&mut self, context: &mut Context<'_, P>) {
         let mut parents: Vec<Suite<C>> = std::mem::take(&mut self.suites);
         for suite in &mut parents {
@@ -178,7 +182,7 @@ impl<C> Wts<C> {
             ..MutationContext::default()
         };
         for test in chosen {
-            let Some(tested) = suite[test].take() else {
+            let Some(tested) = suite.get_mut(test).and_then(Option::take) else {
                 continue;
             };
             self.fresh.push(PendingTest {
@@ -233,18 +237,19 @@ impl SuiteFitness {
             if self.best.len() <= index {
                 self.best.resize(index + 1, 0.0);
             }
-            if self.best[index] == 0.0 {
+            let Some(best) = self.best.get_mut(index) else {
+                continue;
+            };
+            if *best == 0.0 {
                 self.touched.push(index);
             }
-            self.best[index] = self.best[index].max(score.value());
+            *best = best.max(score.value());
         }
         // In the order of targets, because the sum of floats depends on it.
         self.touched.sort_unstable();
-        let sum = self.touched.iter().map(|index| self.best[*index]).sum();
-        for index in self.touched.drain(..) {
-            self.best[index] = 0.0;
-        }
-        sum
+        let touched = self.touched.drain(..);
+        let bests = touched.filter_map(|index| self.best.get_mut(index).map(std::mem::take));
+        bests.sum()
     }
 }
 
@@ -280,7 +285,10 @@ impl<P: Problem> Algorithm<P> for Wts<P::Candidate> {
             (evaluated.tag >> 32) as usize,
             (evaluated.tag & 0xffff_ffff) as usize,
         );
-        self.suites[suite][test] = Some(Arc::new(ScoredCandidate::new(evaluated)));
+        let suite = self.suites.get_mut(suite);
+        if let Some(place) = suite.and_then(|suite| suite.get_mut(test)) {
+            *place = Some(Arc::new(ScoredCandidate::new(evaluated)));
+        }
     }
 
     fn on_lost(&mut self, _tag: u64) {

@@ -181,9 +181,10 @@ impl<C> Archive<C> {
         tests.sort_by_key(|(kept, target)| (kept.trial, *target));
         tests
             .chunk_by(|a, b| a.0.trial == b.0.trial)
-            .map(|chunk| {
+            .filter_map(|chunk| {
+                let (kept, _) = chunk.first()?;
                 let targets = chunk.iter().map(|(_, target)| *target).collect();
-                (chunk[0].0.clone(), targets)
+                Some(((*kept).clone(), targets))
             })
             .collect()
     }
@@ -204,7 +205,9 @@ impl<C> Archive<C> {
             if self.slots.len() <= target.index() {
                 self.slots.resize_with(target.index() + 1, Slot::default);
             }
-            let slot = &mut self.slots[target.index()];
+            let Some(slot) = self.slots.get_mut(target.index()) else {
+                continue;
+            };
             if !slot.discovered {
                 slot.discovered = true;
                 self.discovered += 1;
@@ -214,8 +217,11 @@ impl<C> Archive<C> {
                 continue;
             }
             if slot.covered {
-                if score.is_covered() && slot.members[0].cmp_quality(score, kept.size).is_lt() {
-                    slot.members[0] = member(kept, score);
+                if score.is_covered()
+                    && let Some(best) = slot.members.first_mut()
+                    && best.cmp_quality(score, kept.size).is_lt()
+                {
+                    *best = member(kept, score);
                     gain.kept = true;
                 }
             } else if score.is_covered() {
@@ -247,10 +253,10 @@ impl<C> Archive<C> {
     /// one, from which new targets may be near.
     pub fn draw(&mut self, rng: &mut Rng, limit: usize) -> Option<(TargetId, Member<C>)> {
         let target = self.open.take(rng).or_else(|| self.done.take(rng))?;
-        let members = &mut self.slots[target.index()].members;
+        let members = &mut self.slots.get_mut(target.index())?.members;
         members.truncate(limit.max(1));
-        let member = members[rng.usize(..members.len())].clone();
-        Some((target, member))
+        let member = members.get(rng.usize(..members.len()))?;
+        Some((target, member.clone()))
     }
 }
 

@@ -34,7 +34,9 @@ impl SamplingCounters {
         let bucket = self.buckets.get_mut(&count)?;
         bucket.swap_remove(index as usize);
         if let Some(moved) = bucket.get(index as usize) {
-            self.places[moved.index()] = Some(Place { count, index });
+            if let Some(place) = self.places.get_mut(moved.index()) {
+                *place = Some(Place { count, index });
+            }
         } else if bucket.is_empty() {
             self.buckets.remove(&count);
         }
@@ -44,7 +46,7 @@ impl SamplingCounters {
     /// Chooses among those with the fewest turns, and counts this one.
     pub(super) fn take(&mut self, rng: &mut Rng) -> Option<TargetId> {
         let (_, bucket) = self.buckets.first_key_value()?;
-        let target = bucket[rng.usize(..bucket.len())];
+        let target = *bucket.get(rng.usize(..bucket.len()))?;
         let count = self.remove(target)?;
         self.put(target, count.saturating_add(1));
         Some(target)
@@ -57,7 +59,9 @@ impl SamplingCounters {
         let bucket = self.buckets.entry(count).or_default();
         let index = u32::try_from(bucket.len()).unwrap_or(u32::MAX);
         bucket.push(target);
-        self.places[target.index()] = Some(Place { count, index });
+        if let Some(place) = self.places.get_mut(target.index()) {
+            *place = Some(Place { count, index });
+        }
     }
 }
 

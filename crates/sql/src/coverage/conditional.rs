@@ -103,7 +103,8 @@ fn guard(
             "`{argument}` is not NULL, so `{}` is that value",
             brief(&choice.expr)
         );
-        let draft = argument_draft(block, kind, choice, &tested[..=index], terms, true, how)?;
+        let until = tested.get(..=index).unwrap_or_default();
+        let draft = argument_draft(block, kind, choice, until, terms, true, how)?;
         drafts.extend(draft.map(|draft| TargetDraft {
             description,
             ..draft

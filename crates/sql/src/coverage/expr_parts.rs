@@ -126,12 +126,11 @@ impl TreeVisitor for PartsVisitor {
 
 impl PartsVisitor {
     fn mention(&mut self, path: &[Ident]) {
-        let unit = path.len() == 1
-            && self
-                .units
-                .iter()
-                .any(|unit| unit.span == path[0].span && *unit == path[0]);
-        if !unit {
+        let is_unit = |name: &Ident| {
+            let mut units = self.units.iter();
+            units.any(|unit| unit.span == name.span && unit == name)
+        };
+        if !matches!(path, [name] if is_unit(name)) {
             self.parts.mentions.push(ColumnMention {
                 path: path.to_vec(),
                 guarded: self.guards > 0,

@@ -31,7 +31,7 @@ pub(super) fn scope<'p>(
             relation::relations(world, &join.relation, ctes, around, &mut relations)?;
             merge(&join.join_operator, &relations, &mut scope.merged);
         }
-        mark_outer(table, &mut relations[start..]);
+        mark_outer(table, relations.get_mut(start..).unwrap_or_default());
         scope.relations = relations;
     }
     scope.aliases = scope::aliases(select);
@@ -260,8 +260,7 @@ pub(super) fn join_columns(
 
 /// The qualified columns that USING or NATURAL compare.
 fn merged_columns(part: &JoinPart, scope: &Scope<'_>) -> Vec<ColumnMention> {
-    let before = &scope.relations[..part.relations.start.min(scope.relations.len())];
-    let Some(new) = scope.relations.get(part.relations.start) else {
+    let Some((before, [new, ..])) = scope.relations.split_at_checked(part.relations.start) else {
         return Vec::new();
     };
     let names: Vec<Ident> = match &part.constraint {

@@ -57,7 +57,7 @@ fn joined(block: &SelectBlock<'_>, conditional: bool) -> TargetDraft {
 
 /// Rows without a partner: of what stands before the join, and of what it adds.
 fn alone(block: &SelectBlock<'_>, index: usize, how: RuleSelection, drafts: &mut Vec<TargetDraft>) {
-    let part = &block.parts[index];
+    let part = block.part(index);
     let local = part.columns.iter().filter(|(_, found)| found.id.depth == 0);
     let (right, left): (Vec<&JoinColumn>, Vec<&JoinColumn>) =
         local.partition(|(_, found)| part.relations.contains(&found.id.relation));
@@ -124,7 +124,7 @@ fn side(
     let draft = |rule: CoverageRule, nulls: &[&JoinColumn], description: String| TargetDraft {
         query: shape.query(block, roles, nulls),
         rule,
-        clause: clause(&block.parts[index]),
+        clause: clause(block.part(index)),
         nesting: Vec::new(),
         description,
     };
@@ -164,8 +164,8 @@ impl JoinShape {
     /// What stands before the join has no partner in it.
     fn left(block: &SelectBlock<'_>, index: usize) -> Self {
         let mut shape = Self::inner(block);
-        shape.kinds[index] = JoinTreatment::Left;
-        shape.null(&block.parts[index]);
+        shape.treat(index, JoinTreatment::Left);
+        shape.null(block.part(index));
         shape.follow(block, index);
         shape
     }
@@ -176,7 +176,7 @@ impl JoinShape {
     /// earlier ones LEFT.
     fn right(block: &SelectBlock<'_>, index: usize) -> Self {
         let mut shape = Self::inner(block);
-        let start = block.parts[index].relations.start;
+        let start = block.part(index).relations.start;
         for nulled in shape.nulled.iter_mut().take(start) {
             *nulled = true;
         }
@@ -185,15 +185,13 @@ impl JoinShape {
         }
         let mut chain = vec![index];
         while let Some(at) = chain.pop() {
-            shape.kinds[at] = JoinTreatment::Right;
-            for (_, found) in &block.parts[at].columns {
-                let earlier = block.parts[..at].iter().position(|part| {
+            shape.treat(at, JoinTreatment::Right);
+            for (_, found) in &block.part(at).columns {
+                let earlier = block.parts.iter().take(at).position(|part| {
                     found.id.depth == 0 && part.relations.contains(&found.id.relation)
                 });
-                if let Some(earlier) = earlier.filter(|&at| shape.kinds[at] != JoinTreatment::Right)
-                {
-                    chain.push(earlier);
-                }
+                let is_right = |at: &usize| shape.kinds.get(*at) == Some(&JoinTreatment::Right);
+                chain.extend(earlier.filter(|at| !is_right(at)));
             }
         }
         shape.follow(block, index);
@@ -207,18 +205,29 @@ impl JoinShape {
         }
     }
 
-    fn null(&mut self, part: &JoinPart) {
-        for nulled in &mut self.nulled[part.relations.clone()] {
-            *nulled = true;
+    fn treatment(&self, index: usize) -> JoinTreatment {
+        self.kinds
+            .get(index)
+            .cloned()
+            .unwrap_or(JoinTreatment::Inner)
+    }
+
+    fn treat(&mut self, index: usize, treatment: JoinTreatment) {
+        if let Some(kind) = self.kinds.get_mut(index) {
+            *kind = treatment;
         }
+    }
+
+    fn null(&mut self, part: &JoinPart) {
+        let nulled = self.nulled.get_mut(part.relations.clone());
+        nulled.into_iter().for_each(|nulled| nulled.fill(true));
     }
 
     /// Later joins that depend on a missing row miss theirs too.
     fn follow(&mut self, block: &SelectBlock<'_>, index: usize) {
-        for later in index + 1..block.parts.len() {
-            let part = &block.parts[later];
+        for (later, part) in block.parts.iter().enumerate().skip(index + 1) {
             if part.columns.iter().any(|(_, found)| self.is_nulled(found)) {
-                self.kinds[later] = JoinTreatment::Left;
+                self.treat(later, JoinTreatment::Left);
                 self.null(part);
             }
         }
@@ -261,7 +270,7 @@ impl JoinShape {
                 .and_then(reduce)
                 .map(|node| node.expr()),
         );
-        let from = block.from(|index, _| self.kinds[index].clone());
+        let from = block.from(|index, _| self.treatment(index));
         let mut select = block.rows(from, condition::all(terms));
         select.having = block
             .having
@@ -279,7 +288,7 @@ fn condition_drafts(
     how: RuleSelection,
     drafts: &mut Vec<TargetDraft>,
 ) -> Result<(), TargetError> {
-    let JoinConstraint::On(on) = &block.parts[index].constraint else {
+    let JoinConstraint::On(on) = &block.part(index).constraint else {
         return Ok(());
     };
     let node = ConditionTree::read(on, &block.scope)?;
@@ -295,7 +304,9 @@ fn condition_drafts(
             continue;
         };
         let mut parts = block.parts.clone();
-        parts[index].constraint = JoinConstraint::On(terms);
+        if let Some(part) = parts.get_mut(index) {
+            part.constraint = JoinConstraint::On(terms);
+        }
         let null = case.null.as_ref().map(|found| &found.id);
         let filter = block
             .filter

@@ -40,6 +40,8 @@
 //! ]);
 //! ```
 
+#![deny(clippy::indexing_slicing)]
+
 mod select_block;
 mod condition;
 mod mcdc;

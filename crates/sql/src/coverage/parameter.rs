@@ -15,7 +15,7 @@ const CLOSE: char = '\u{f5b1}';
 /// Where a text holds a mark already, line and column from one.
 pub(super) fn marked(text: &str) -> Option<(u64, u64)> {
     let at = text.find([OPEN, CLOSE])?;
-    let before = &text[..at];
+    let before = text.get(..at)?;
     let line = before.matches('\n').count() as u64 + 1;
     let column = before.chars().rev().take_while(|ch| *ch != '\n').count() as u64 + 1;
     Some((line, column))
@@ -72,11 +72,10 @@ pub(super) fn mark(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut marked = Vec::with_capacity(tokens.len());
     let mut after_operand = false;
     let mut idx = 0;
-    while idx < tokens.len() {
-        let (text, length) = match parameter(&tokens[idx..], after_operand) {
+    while let Some(rest @ [token, ..]) = tokens.get(idx..) {
+        let (text, length) = match parameter(rest, after_operand) {
             Some(found) => found,
             None => {
-                let token = &tokens[idx];
                 if !matches!(token.token, Token::Whitespace(_)) {
                     after_operand = ends_operand(&token.token);
                 }
@@ -93,8 +92,12 @@ pub(super) fn mark(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
         if known.is_none() {
             names.push(name);
         }
+        let first = token.span;
         let token = Token::Placeholder(format!("{text}{OPEN}{index}{CLOSE}"));
-        let span = tokens[idx].span.union(&tokens[idx + length - 1].span);
+        let span = rest
+            .iter()
+            .take(length)
+            .fold(first, |span, token| span.union(&token.span));
         marked.push(TokenWithSpan::new(token, span));
         after_operand = true;
         idx += length;

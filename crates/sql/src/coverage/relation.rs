@@ -83,7 +83,7 @@ pub(super) fn relations(
             for join in &table_with_joins.joins {
                 relations(world, &join.relation, ctes, around, into)?;
             }
-            from::mark_outer(table_with_joins, &mut into[start..]);
+            from::mark_outer(table_with_joins, into.get_mut(start..).unwrap_or_default());
             if let Some(alias) = alias {
                 let columns: Option<Vec<Vec<RelationColumn>>> = into
                     .drain(start..)
@@ -138,7 +138,7 @@ fn table_columns(
         return Ok(columns.clone());
     }
     if let Some(index) = world.schema.table_index(&table) {
-        return Ok(Some(declared(world, &world.schema.tables[index])));
+        return Ok(Some(declared(world, world.schema.table(index))));
     }
     let catalogue = name
         .0

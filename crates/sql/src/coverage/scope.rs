@@ -2,6 +2,7 @@
 
 use sqlparser::ast::{Cte, Expr, Ident, Query, Select, SelectItem};
 use sqlparser::keywords::ALL_KEYWORDS;
+use sqlparser::tokenizer::Location;
 
 use super::error::TargetError;
 use super::expr_parts::ColumnMention;
@@ -110,7 +111,7 @@ impl<'p> Scope<'p> {
             return Ok(None);
         }
         let written: Vec<String> = mention.path.iter().map(|part| part.value.clone()).collect();
-        let at = mention.path[0].span.start;
+        let at = start(&mention.path);
         Err(TargetError::UnknownColumn {
             name: written.join("."),
             line: at.line,
@@ -148,10 +149,10 @@ impl<'p> Scope<'p> {
                 name: name.value.clone(),
                 between: hits
                     .iter()
-                    .map(|&(idx, _)| self.relations[idx].name.clone())
+                    .filter_map(|&(idx, _)| Some(self.relations.get(idx)?.name.clone()))
                     .collect(),
-                line: path[0].span.start.line,
-                column: path[0].span.start.column,
+                line: start(path).line,
+                column: start(path).column,
             });
         }
         if let Some((relation, column)) = hits.into_iter().next() {
@@ -162,7 +163,7 @@ impl<'p> Scope<'p> {
                     name: name.value.to_ascii_lowercase(),
                 },
                 nullable: column.nullable,
-                outer: self.relations[relation].outer,
+                outer: self.relations.get(relation).is_some_and(|of| of.outer),
                 class: column.class,
             }));
         }
@@ -302,6 +303,12 @@ impl FromRelation {
         };
         Some(columns.iter().map(column).collect())
     }
+}
+
+/// Where a name with its qualifiers starts.
+fn start(path: &[Ident]) -> Location {
+    path.first()
+        .map_or(Location::empty(), |name| name.span.start)
 }
 
 /// The names that a select list gives.

@@ -62,6 +62,15 @@ pub(super) struct SelectBlock<'p> {
 }
 
 impl<'p> SelectBlock<'p> {
+    /// A part by its index.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "indexes of parts come from the block that they are used with"
+    )]
+    pub(super) fn part(&self, index: usize) -> &JoinPart {
+        &self.parts[index]
+    }
+
     /// Takes a SELECT apart.
     pub(super) fn new(
         world: CoverageContext<'_>,

@@ -12,9 +12,10 @@ pub(super) fn fit(text: &str, length: Option<u32>) -> Result<&str, StoreError> {
     let Some(limit) = length else {
         return Ok(text);
     };
-    match text.char_indices().nth(limit as usize) {
+    let end = text.char_indices().nth(limit as usize);
+    match end.and_then(|(at, _)| text.split_at_checked(at)) {
         None => Ok(text),
-        Some((at, _)) if text[at..].bytes().all(|b| b == b' ') => Ok(&text[..at]),
+        Some((kept, rest)) if rest.bytes().all(|b| b == b' ') => Ok(kept),
         Some(_) => Err(StoreError::TooLong { limit }),
     }
 }

@@ -118,7 +118,8 @@ impl Reader<'_> {
     }
 
     fn word(&mut self, word: &str) -> bool {
-        let found = self.bytes[self.at..].starts_with(word.as_bytes());
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let found = rest.starts_with(word.as_bytes());
         self.at += word.len();
         found
     }

@@ -1,5 +1,7 @@
 //! How databases differ, as one trait whose defaults are standard SQL.
 
+#![deny(clippy::indexing_slicing)]
+
 mod ansi;
 mod assign;
 mod json;
@@ -115,7 +117,7 @@ pub trait Dialect: fmt::Debug + Sync {
     /// As for [`store`](Self::store), and when the column is a row id and the
     /// value is no integer (SQLite).
     fn store_in(&self, value: &Value, table: &Table, column: usize) -> Result<Value, StoreError> {
-        self.store(value, &table.columns[column], table.strict)
+        self.store(value, table.column(column), table.strict)
     }
 
     /// Whether two stored, non-NULL values of a column are duplicates to a unique index.

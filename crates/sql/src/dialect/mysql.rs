@@ -23,12 +23,12 @@ impl Dialect for MySql {
     }
 
     fn null_is_now(&self, table: &Table, column: usize) -> bool {
-        let data_type = &table.columns[column].data_type;
+        let data_type = &table.column(column).data_type;
         matches!(data_type, DataType::Timestamp { zoned: true, .. }) && table.is_not_null(column)
     }
 
     fn implicit_default(&self, table: &Table, column: usize) -> Option<Value> {
-        match &table.columns[column].data_type {
+        match &table.column(column).data_type {
             DataType::Enum { labels, .. } if table.is_not_null(column) => {
                 labels.first().map(|label| Value::text(label.as_str()))
             }
@@ -238,7 +238,7 @@ fn numeral(value: &Value, data_type: &DataType) -> Result<Number, StoreError> {
     match value {
         Value::Text(text) => {
             let found = parse::prefix(text);
-            if found.found && text[found.rest..].bytes().all(|b| b == b' ') {
+            if found.found && found.after(text).bytes().all(|b| b == b' ') {
                 Ok(found.number)
             } else {
                 Err(StoreError::WrongType)

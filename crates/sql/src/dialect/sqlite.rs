@@ -107,7 +107,7 @@ impl Dialect for Sqlite {
     }
 
     fn store_in(&self, value: &Value, table: &Table, column: usize) -> Result<Value, StoreError> {
-        let stored = self.store(value, &table.columns[column], table.strict)?;
+        let stored = self.store(value, table.column(column), table.strict)?;
         match stored {
             Value::Null | Value::Int(_) => Ok(stored),
             _ if self.rowid_alias(table) == Some(column) => Err(StoreError::WrongType),

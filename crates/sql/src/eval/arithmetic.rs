@@ -302,7 +302,7 @@ fn operand(eval: Evaluator<'_>, value: &Value) -> Result<Number, EvalError> {
 /// Text as MariaDB makes a number of it; in a statement that writes, a wrong tail is an error.
 pub(crate) fn text_as_number(eval: Evaluator<'_>, text: &str) -> Result<Number, EvalError> {
     let found = parse::prefix(text);
-    let clean = found.found && text[found.rest..].bytes().all(|b| b == b' ');
+    let clean = found.found && found.after(text).bytes().all(|b| b == b' ');
     if !clean && eval.env.writes {
         return raise(RaisedError::InvalidText);
     }

@@ -37,9 +37,9 @@ impl Collation {
             };
         };
         let ends = |suffix: &str| {
-            name.len() >= suffix.len()
-                && name.is_char_boundary(name.len() - suffix.len())
-                && name[name.len() - suffix.len()..].eq_ignore_ascii_case(suffix)
+            let start = name.len().checked_sub(suffix.len());
+            let end = start.and_then(|start| name.get(start..));
+            end.is_some_and(|end| end.eq_ignore_ascii_case(suffix))
         };
         let is = |other: &str| name.eq_ignore_ascii_case(other);
         match dialect {

@@ -103,7 +103,8 @@ impl<'a> Evaluator<'a> {
         let kinds = [numbers, texts, moments, strange];
         if kinds.into_iter().filter(|there| *there).count() < 2 {
             let all = operands.each_ref().map(|operand| operand.expr);
-            if self.collation_of(&all) != self.collation_of(&all[..1]) {
+            let [first, ..] = all;
+            if self.collation_of(&all) != self.collation_of(&[first]) {
                 return unsupported("a mix of collations");
             }
             return Ok(operands);
@@ -319,13 +320,9 @@ impl<'a> Evaluator<'a> {
                         (StaticType::Char, StaticType::Varchar)
                             | (StaticType::Varchar, StaticType::Char)
                     );
-                    let trim = |text: &'_ str, kind| match kind {
-                        StaticType::Char => text.trim_end_matches(' ').len(),
-                        _ if padded => text.trim_end_matches(' ').len(),
-                        _ => text.len(),
-                    };
-                    let x = &x[..trim(x, left_kind)];
-                    let y = &y[..trim(y, right_kind)];
+                    let is_padded = |kind| padded || matches!(kind, StaticType::Char);
+                    let x = trimmed(x, is_padded(left_kind));
+                    let y = trimmed(y, is_padded(right_kind));
                     self.collation(left.expr, right.expr)
                         .judge(relation, x, y, self.with_distances)
                         .ok_or_else(|| EvalError::unsupported("the order of this collation"))
@@ -598,4 +595,13 @@ fn bytes_gap(a: &[u8], b: &[u8]) -> f64 {
         a.iter().copied().map(char::from),
         b.iter().copied().map(char::from),
     )
+}
+
+/// A text without the blanks that CHAR adds.
+fn trimmed(text: &str, is_padded: bool) -> &str {
+    if is_padded {
+        text.trim_end_matches(' ')
+    } else {
+        text
+    }
 }

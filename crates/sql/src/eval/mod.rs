@@ -8,6 +8,8 @@
 //! `compare`, `arithmetic` and `operators` for operators, `conditional` for alternatives, `folding` for errors that never happen, `convert` and `parse` for values
 //! changing type, `pattern` for LIKE and its kin, `function` for calls.
 
+#![deny(clippy::indexing_slicing)]
+
 pub(crate) mod arithmetic;
 pub(crate) mod collate;
 mod compare;

@@ -45,6 +45,13 @@ pub(crate) struct NumericPrefix {
     pub integral: bool,
 }
 
+impl NumericPrefix {
+    /// What comes after it in its text.
+    pub(crate) fn after<'t>(&self, text: &'t str) -> &'t str {
+        text.get(self.rest..).unwrap_or_default()
+    }
+}
+
 /// Reads `[+-]digits[.digits][e[+-]digits]` after leading white space.
 pub(crate) fn prefix(text: &str) -> NumericPrefix {
     let bytes = text.as_bytes();
@@ -91,7 +98,7 @@ pub(crate) fn prefix(text: &str) -> NumericPrefix {
         }
     }
     NumericPrefix {
-        number: number(&text[start..end]),
+        number: number(text.get(start..end).unwrap_or_default()),
         found: true,
         rest: end,
         integral,
@@ -115,8 +122,8 @@ fn number(text: &str) -> Number {
 
 /// A well-formed numeral as an exact number, keeping its scale.
 fn exact(text: &str) -> Option<Decimal> {
-    let (mantissa, exponent) = match text.find(['e', 'E']) {
-        Some(at) => (&text[..at], text[at + 1..].parse::<i32>().ok()?),
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
         None => (text, 0),
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -144,11 +151,8 @@ fn exact(text: &str) -> Option<Decimal> {
 /// The number that a whole text is, blanks around it allowed.
 pub(crate) fn whole(text: &str) -> Option<NumericPrefix> {
     let prefix = prefix(text);
-    (prefix.found
-        && text.as_bytes()[prefix.rest..]
-            .iter()
-            .all(|b| b.is_ascii_whitespace() || *b == 0x0b))
-    .then_some(prefix)
+    let is_blank = |b: u8| b.is_ascii_whitespace() || b == 0x0b;
+    (prefix.found && prefix.after(text).bytes().all(is_blank)).then_some(prefix)
 }
 
 /// An integer as PostgreSQL reads one.
@@ -240,8 +244,9 @@ pub(crate) fn uuid(text: &str) -> Result<[u8; 16], TextError> {
             return Err(TextError::Unsure);
         }
         let nibble = |b: u8| (b as char).to_digit(16).unwrap_or(0) as u8;
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
-            *byte = nibble(pair[0]) << 4 | nibble(pair[1]);
+        let (pairs, _) = digits.as_chunks::<2>();
+        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+            *byte = nibble(*high) << 4 | nibble(*low);
         }
         return Ok(bytes);
     }
@@ -367,11 +372,12 @@ fn scan_time(text: &str) -> Result<Option<(Time, &str)>, TextError> {
             if digits > 6 {
                 return Err(TextError::Unsure);
             }
+            let (fraction, after) = after.split_at_checked(digits).unwrap_or((after, ""));
             if digits > 0 {
-                let value: u32 = after[..digits].parse().map_err(|_| TextError::Unsure)?;
+                let value: u32 = fraction.parse().map_err(|_| TextError::Unsure)?;
                 nanos = value * 10u32.pow(9 - digits as u32);
             }
-            rest = &after[digits..];
+            rest = after;
         }
     }
     if hour == 24 || second == 60 {
@@ -385,12 +391,12 @@ fn scan_time(text: &str) -> Result<Option<(Time, &str)>, TextError> {
 }
 
 fn scan_offset(text: &str) -> Option<i32> {
-    let sign = match text.as_bytes().first()? {
-        b'+' => 1,
-        b'-' => -1,
+    let (sign, digits) = match text.split_at_checked(1)? {
+        ("+", digits) => (1, digits),
+        ("-", digits) => (-1, digits),
         _ => return None,
     };
-    let (hours, rest) = scan_digits(&text[1..], 2, 2)?;
+    let (hours, rest) = scan_digits(digits, 2, 2)?;
     let minutes = match rest.strip_prefix(':') {
         Some(rest) => {
             let (minutes, rest) = scan_digits(rest, 2, 2)?;
@@ -411,7 +417,8 @@ fn scan_digits(text: &str, least: usize, most: usize) -> Option<(u32, &str)> {
     if count < least {
         return None;
     }
-    Some((text[..count].parse().ok()?, &text[count..]))
+    let (digits, rest) = text.split_at_checked(count)?;
+    Some((digits.parse().ok()?, rest))
 }
 
 impl IsoDateTime {

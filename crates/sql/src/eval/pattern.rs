@@ -211,7 +211,7 @@ fn search(pattern: &str, text: &str, insensitive: bool) -> Result<Truth, EvalErr
 fn regex_distance(regex: &Regex, text: &str) -> f64 {
     let ends = text.char_indices().map(|(at, _)| at).rev();
     for (lost, end) in ends.enumerate().take(64) {
-        if regex.is_match(&text[..end]) {
+        if text.get(..end).is_some_and(|start| regex.is_match(start)) {
             return STEP + lost as f64;
         }
     }

@@ -90,10 +90,11 @@ impl<'a> RowPart<'a> {
     }
 
     fn values(&self) -> &[Value] {
-        match &self.values {
-            PartValues::Lent(values) => &values[..self.len],
-            PartValues::Kept(values) => &values[..self.len],
-        }
+        let values = match &self.values {
+            PartValues::Lent(values) => *values,
+            PartValues::Kept(values) => &**values,
+        };
+        values.get(..self.len).unwrap_or_default()
     }
 
     fn get(&self, slot: usize) -> Option<&Value> {

@@ -82,7 +82,8 @@ pub(crate) fn sqlite_number(found: &parse::NumericPrefix, text: &str) -> Number 
     match found.number {
         Number::Int(value) if found.integral && i64::try_from(value).is_ok() => Number::Int(value),
         other => Number::Float(
-            text[..found.rest]
+            text.get(..found.rest)
+                .unwrap_or_default()
                 .trim_start()
                 .parse()
                 .unwrap_or_else(|_| other.to_f64()),

@@ -19,6 +19,9 @@ pub struct Bundle {
     schemas: Vec<BundledSchema>,
     /// The names of those that are components of the document.
     names: Vec<Option<String>>,
+    /// For each schema, the first one that says the same; documents repeat themselves. Components stay apart, because
+    /// findings name them.
+    same: Vec<SchemaId>,
 }
 
 /// A schema as text: trees of JSON take ten times as much, and each is needed once.
@@ -78,6 +81,12 @@ impl Bundle {
             .filter(|_| schema_path.starts_with("/$defs/"));
         let id: usize = id?.parse().ok()?;
         self.names.get(id)?.as_deref()
+    }
+
+    /// The schema that stands for all that say the same.
+    #[must_use]
+    pub fn shared(&self, id: SchemaId) -> SchemaId {
+        self.same.get(id.0 as usize).copied().unwrap_or(id)
     }
 
     /// Whether a schema describes bytes, which need not be JSON whatever the content type says.
@@ -196,7 +205,15 @@ impl BundleBuilder {
                 *place = name.map(str::to_owned);
             }
         }
+        let mut known: FxHashMap<&str, SchemaId> = FxHashMap::default();
+        let numbered = (0..).map(SchemaId).zip(self.schemas.iter().zip(&names));
+        let same = numbered.map(|(id, (schema, name))| match name {
+            Some(_) => id,
+            None => *known.entry(&*schema.text).or_insert(id),
+        });
+        let same: Vec<SchemaId> = same.collect();
         Bundle {
+            same,
             schemas: self.schemas,
             names,
         }

@@ -38,16 +38,34 @@ impl<'a> Args<'a> {
         self.values.iter().any(|value| value.is_null())
     }
 
+    /// An argument. Functions are told apart by their number of arguments, too, so that it is there.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "callers checked the number of arguments"
+    )]
+    pub(super) fn value(&self, index: usize) -> &Value {
+        &self.values[index]
+    }
+
+    /// An argument as it is written.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "callers checked the number of arguments"
+    )]
+    pub(super) fn expr(&self, index: usize) -> &'a Expr {
+        &self.exprs[index]
+    }
+
     pub(super) fn kind(&self, index: usize) -> StaticType<'a> {
-        self.eval.kind(&self.exprs[index])
+        self.eval.kind(self.expr(index))
     }
 
     /// An argument as text; a typed dialect takes nothing but text.
     pub(super) fn text(&self, index: usize) -> Result<Cow<'_, str>, EvalError> {
-        let value = &self.values[index];
+        let value = self.value(index);
         if self.eval.typed() {
             let kind = self.kind(index);
-            return match (&**value, kind) {
+            return match (value, kind) {
                 (Value::Text(text), StaticType::Char) => {
                     Ok(Cow::Borrowed(text.trim_end_matches(' ')))
                 }
@@ -61,9 +79,9 @@ impl<'a> Args<'a> {
                 _ => raise(RaisedError::TypeMismatch),
             };
         }
-        match &**value {
+        match value {
             Value::Text(text) => Ok(Cow::Borrowed(text)),
-            other => convert::shown(self.eval.dialect, other, &self.exprs[index]).map(Cow::Owned),
+            other => convert::shown(self.eval.dialect, other, self.expr(index)).map(Cow::Owned),
         }
     }
 
@@ -78,7 +96,7 @@ impl<'a> Args<'a> {
 
     /// An argument as an integer.
     pub(super) fn int(&self, index: usize) -> Result<i64, EvalError> {
-        let value = &self.values[index];
+        let value = self.value(index);
         match self.eval.dialect {
             DialectName::Sqlite => match StorageClass::of(value) {
                 Some(StorageClass::Number(number)) => Ok(to_i64(number)),
@@ -87,7 +105,7 @@ impl<'a> Args<'a> {
                 }
                 _ => unsupported("a blob as a number"),
             },
-            DialectName::MySql => match **value {
+            DialectName::MySql => match *value {
                 Value::Int(int) => {
                     i64::try_from(int).map_err(|_| EvalError::unsupported("a long number"))
                 }
@@ -96,9 +114,9 @@ impl<'a> Args<'a> {
             DialectName::Ansi | DialectName::Postgres => {
                 let value = match self.kind(index) {
                     StaticType::Unknown => {
-                        convert::untyped(Cow::Borrowed(&**value), StaticType::INT4)?
+                        convert::untyped(Cow::Borrowed(value), StaticType::INT4)?
                     }
-                    _ => Cow::Borrowed(&**value),
+                    _ => Cow::Borrowed(value),
                 };
                 match &*value {
                     Value::Int(int) => match i32::try_from(*int) {
@@ -113,16 +131,16 @@ impl<'a> Args<'a> {
 
     /// An argument as a number.
     pub(super) fn number(&self, index: usize) -> Result<Number, EvalError> {
-        let value = &self.values[index];
+        let value = self.value(index);
         match self.eval.dialect {
-            DialectName::Ansi | DialectName::Postgres => match (&**value, self.kind(index)) {
+            DialectName::Ansi | DialectName::Postgres => match (value, self.kind(index)) {
                 (Value::Int(_) | Value::Decimal(_) | Value::Float(_), _) => {
                     Number::of(value).ok_or(EvalError::Raised(RaisedError::TypeMismatch))
                 }
                 (Value::Text(_), StaticType::Unknown) => unsupported("an untyped number"),
                 _ => raise(RaisedError::TypeMismatch),
             },
-            _ => match &**value {
+            _ => match value {
                 Value::Int(_) | Value::Decimal(_) | Value::Float(_) | Value::Bool(_) => {
                     match StorageClass::of(value) {
                         Some(StorageClass::Number(number))

@@ -24,7 +24,7 @@ pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, EvalErr
         ) => now(name, args),
         ("date_add" | "adddate", 2) if mysql => moved(args, 1).map(Some),
         ("date_sub" | "subdate", 2) if mysql => moved(args, -1).map(Some),
-        ("timestamp", 1) if mysql => Ok(Some(match moment(&args.values[0])? {
+        ("timestamp", 1) if mysql => Ok(Some(match moment(args.value(0))? {
             Some(at) => Value::DateTime(at),
             None => Value::Null,
         })),
@@ -104,7 +104,7 @@ fn now(name: &str, args: &Args<'_>) -> Result<Option<Value>, EvalError> {
 
 /// DATE_ADD and DATE_SUB.
 fn moved(args: &Args<'_>, sign: i64) -> Result<Value, EvalError> {
-    let span = match &*args.values[1] {
+    let span = match args.value(1) {
         Value::Interval(span) => *span,
         // ADDDATE(d, 3)
         Value::Int(days) => match i32::try_from(*days) {
@@ -117,10 +117,10 @@ fn moved(args: &Args<'_>, sign: i64) -> Result<Value, EvalError> {
         Value::Null => return Ok(Value::Null),
         _ => return unsupported("this span"),
     };
-    let Some(at) = moment(&args.values[0])? else {
+    let Some(at) = moment(args.value(0))? else {
         return Ok(Value::Null);
     };
-    let whole_days = match &*args.values[0] {
+    let whole_days = match args.value(0) {
         Value::Date(_) => span.micros == 0,
         Value::Text(text) => span.micros == 0 && text.len() <= 10,
         _ => false,
@@ -140,7 +140,7 @@ fn moved(args: &Args<'_>, sign: i64) -> Result<Value, EvalError> {
 
 /// `TIMESTAMP(day, time)`: their sum.
 fn timestamp(args: &Args<'_>) -> Result<Value, EvalError> {
-    let time = match &*args.values[1] {
+    let time = match args.value(1) {
         Value::Null => return Ok(Value::Null),
         Value::Time(time) => *time,
         Value::Text(text) => match parse::moment(text) {
@@ -154,7 +154,7 @@ fn timestamp(args: &Args<'_>) -> Result<Value, EvalError> {
         },
         _ => return unsupported("this value as a time"),
     };
-    let Some(at) = moment(&args.values[0])? else {
+    let Some(at) = moment(args.value(0))? else {
         return Ok(Value::Null);
     };
     let since = Time::midnight().until(time);

@@ -19,7 +19,7 @@ pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, EvalErr
         (DialectName::Sqlite, "strftime", 2..) => strftime(args).map(Some),
         (DialectName::Sqlite, _, _) => Ok(None),
         (DialectName::MySql, "extract", 2) => {
-            let Value::Text(field) = &*args.values[0] else {
+            let Value::Text(field) = args.value(0) else {
                 return unsupported("EXTRACT of no field");
             };
             match field.to_ascii_lowercase().as_str() {
@@ -50,7 +50,7 @@ pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, EvalErr
         }
         (DialectName::MySql, _, _) => Ok(None),
         (_, "extract" | "date_part", 2) => {
-            let Value::Text(field) = &*args.values[0] else {
+            let Value::Text(field) = args.value(0) else {
                 return unsupported("EXTRACT of no field");
             };
             let field = field.to_ascii_lowercase();
@@ -72,11 +72,11 @@ fn postgres_part(args: &Args<'_>, field: &str) -> Result<Option<Decimal>, EvalEr
     if kind == StaticType::Unknown {
         return unsupported("EXTRACT from an untyped literal");
     }
-    let value = &args.values[1];
+    let value = args.value(1);
     if value.is_null() {
         return Ok(None);
     }
-    let at = match &**value {
+    let at = match value {
         Value::Time(time) if matches!(field, "hour" | "minute" | "second") => {
             jiff::civil::Date::ZERO.to_datetime(*time)
         }
@@ -126,7 +126,7 @@ fn part(at: DateTime, field: &str) -> Option<i64> {
 }
 
 fn mysql_part(args: &Args<'_>, field: &str, index: usize) -> Result<Value, EvalError> {
-    if let Value::Time(time) = &*args.values[index] {
+    if let Value::Time(time) = args.value(index) {
         return match field {
             "hour" | "minute" | "second" => {
                 let at = jiff::civil::Date::ZERO.to_datetime(*time);
@@ -135,8 +135,7 @@ fn mysql_part(args: &Args<'_>, field: &str, index: usize) -> Result<Value, EvalE
             _ => unsupported("the date of a time"),
         };
     }
-    if matches!(field, "hour" | "minute" | "second")
-        && matches!(&*args.values[index], Value::Text(_))
+    if matches!(field, "hour" | "minute" | "second") && matches!(args.value(index), Value::Text(_))
     {
         return unsupported("the time of a text");
     }
@@ -150,8 +149,8 @@ fn mysql_part(args: &Args<'_>, field: &str, index: usize) -> Result<Value, EvalE
 }
 
 pub(super) fn mysql_moment(args: &Args<'_>, index: usize) -> Result<Option<DateTime>, EvalError> {
-    let value = &args.values[index];
-    match &**value {
+    let value = args.value(index);
+    match value {
         Value::Null => Ok(None),
         Value::Text(text) => match parse::moment(text) {
             Ok(moment) if moment.offset.is_none() && moment.date.is_some() => Ok(moment.datetime()),
@@ -166,8 +165,8 @@ pub(super) fn mysql_moment(args: &Args<'_>, index: usize) -> Result<Option<DateT
 
 /// A moment as SQLite reads it, `None` for NULL or for text that is none.
 pub(super) fn sqlite_moment(args: &Args<'_>, index: usize) -> Result<Option<DateTime>, EvalError> {
-    let value = &args.values[index];
-    match &**value {
+    let value = args.value(index);
+    match value {
         Value::Null => Ok(None),
         Value::Text(text) if text == "now" => match args.eval.env.now {
             Some(now) => Ok(Some(now)),
@@ -191,7 +190,7 @@ pub(super) fn sqlite_moment(args: &Args<'_>, index: usize) -> Result<Option<Date
 }
 
 fn strftime(args: &Args<'_>) -> Result<Value, EvalError> {
-    if args.values[0].is_null() {
+    if args.value(0).is_null() {
         return Ok(Value::Null);
     }
     let format = args.text(0)?;

@@ -24,7 +24,7 @@ pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, EvalErr
             None => Value::Null,
         })),
         (DialectName::MySql, "date_format", 2) => {
-            let (Some(at), false) = (mysql_moment(args, 0)?, args.values[1].is_null()) else {
+            let (Some(at), false) = (mysql_moment(args, 0)?, args.value(1).is_null()) else {
                 return Ok(Some(Value::Null));
             };
             formatted(at, &args.text(1)?).map(|text| Some(Value::Text(text)))
@@ -54,7 +54,7 @@ pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, EvalErr
             if args.any_null() {
                 return Ok(Some(Value::Null));
             }
-            let value = &*args.values[1];
+            let value = args.value(1);
             let Some(at) = temporal::datetime(value) else {
                 return unsupported("date_trunc of this type");
             };
@@ -208,7 +208,7 @@ fn truncated(unit: &str, at: DateTime) -> Result<DateTime, EvalError> {
 
 /// A moment of SQLite with the modifiers that follow it, `None` for NULL.
 pub(super) fn modified(args: &Args<'_>, first: usize) -> Result<Option<DateTime>, EvalError> {
-    if args.values[first..].iter().any(|value| value.is_null()) {
+    if args.values.iter().skip(first).any(|value| value.is_null()) {
         return Ok(None);
     }
     let Some(mut at) = sqlite_moment(args, first)? else {

@@ -89,7 +89,7 @@ impl<'a> Evaluator<'a> {
         for (index, arg) in args.iter().enumerate() {
             let value = self.value(arg)?;
             if !value.is_null() {
-                for unreached in &args[index + 1..] {
+                for unreached in args.iter().skip(index + 1) {
                     self.quiet(unreached)?;
                     if let (Expr::Literal(literal), true) = (unreached, self.typed()) {
                         convert::untyped(Cow::Borrowed(literal), common)?;

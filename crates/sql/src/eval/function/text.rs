@@ -24,13 +24,13 @@ pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, EvalErr
     if !known(name, count, dialect) {
         return Ok(None);
     }
-    if sqlite && name == "replace" && !args.values[0].is_null() {
+    if sqlite && name == "replace" && !args.value(0).is_null() {
         // Nothing to look for leaves the text alone, whatever would replace it.
-        if matches!(&*args.values[1], Value::Text(from) if from.is_empty()) {
+        if matches!(args.value(1), Value::Text(from) if from.is_empty()) {
             return Ok(Some(Value::Text(args.text(0)?.into_owned())));
         }
     }
-    if mysql && name == "replace" && args.values[2].is_null() {
+    if mysql && name == "replace" && args.value(2).is_null() {
         return unsupported("replace by NULL");
     }
     if args.any_null() {
@@ -39,7 +39,7 @@ pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, EvalErr
     }
     let value = match name {
         "length" | "char_length" | "character_length" | "octet_length" => {
-            if let Value::Bytes(bytes) = &*args.values[0] {
+            if let Value::Bytes(bytes) = args.value(0) {
                 return Ok(Some(Value::Int(bytes.len() as i128)));
             }
             if typed && args.kind(0) == StaticType::Char && name == "octet_length" {
@@ -151,11 +151,11 @@ fn known(name: &str, count: usize, dialect: DialectName) -> bool {
 fn concat(name: &str, args: &Args<'_>) -> Result<Value, EvalError> {
     let dialect = args.eval.dialect;
     let text = |index: usize| -> Result<Option<String>, EvalError> {
-        let value = &args.values[index];
+        let value = args.value(index);
         if value.is_null() {
             return Ok(None);
         }
-        match (&**value, args.kind(index)) {
+        match (value, args.kind(index)) {
             (Value::Text(text), StaticType::Char) if args.eval.typed() => {
                 // Its output function keeps the padding.
                 Ok(Some(text.clone()))
@@ -163,7 +163,7 @@ fn concat(name: &str, args: &Args<'_>) -> Result<Value, EvalError> {
             (Value::Bool(value), _) if args.eval.typed() => {
                 Ok(Some(if *value { "t" } else { "f" }.to_owned()))
             }
-            (other, _) => convert::shown(dialect, other, &args.exprs[index]).map(Some),
+            (other, _) => convert::shown(dialect, other, args.expr(index)).map(Some),
         }
     };
     let mut out = String::new();
@@ -289,8 +289,8 @@ fn position(args: &Args<'_>, of: usize, part: usize) -> Result<Value, EvalError>
     } else {
         (args.text(of)?.into_owned(), args.text(part)?.into_owned())
     };
-    Ok(Value::Int(match text.find(&part) {
-        Some(at) => text[..at].chars().count() as i128 + 1,
+    Ok(Value::Int(match text.split_once(&part) {
+        Some((before, _)) => before.chars().count() as i128 + 1,
         None => 0,
     }))
 }
@@ -312,7 +312,7 @@ fn pad(args: &Args<'_>, left: bool) -> Result<Value, EvalError> {
     }
     let chars: Vec<char> = text.chars().collect();
     if chars.len() >= wanted {
-        return Ok(Value::Text(chars[..wanted].iter().collect()));
+        return Ok(Value::Text(chars.into_iter().take(wanted).collect()));
     }
     if fill.is_empty() {
         return if args.eval.typed() {

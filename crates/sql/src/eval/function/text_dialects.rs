@@ -145,11 +145,11 @@ fn substring_index(text: &str, mark: &str, count: i64) -> String {
     let found = if count > 0 {
         text.match_indices(mark)
             .nth(wanted - 1)
-            .map(|(at, _)| &text[..at])
+            .and_then(|(at, _)| text.get(..at))
     } else {
         text.rmatch_indices(mark)
             .nth(wanted - 1)
-            .map(|(at, _)| &text[at + mark.len()..])
+            .and_then(|(at, _)| text.get(at + mark.len()..))
     };
     found.unwrap_or(text).to_owned()
 }

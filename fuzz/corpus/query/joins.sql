@@ -1,0 +1,1 @@
+SELECT * FROM a NATURAL LEFT JOIN b RIGHT JOIN (a c CROSS JOIN b e) ON c.id <=> e.id AND (a.n, a.s) IN (SELECT n, s FROM b WHERE b.id = c.id) WHERE a.d >= NOW() - INTERVAL 1 DAY

@@ -1,0 +1,1 @@
+SELECT x.m, a.s SIMILAR TO '%(b|c)?' FROM a, LATERAL (SELECT max(n) AS m FROM b WHERE b.id = a.id AND b.s ILIKE a.s || '%' ESCAPE '!') x WHERE a.n = ANY(ARRAY[1, NULL]) AND extract(epoch FROM a.d) > 0

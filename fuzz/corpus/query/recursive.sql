@@ -1,0 +1,1 @@
+WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT n, printf('%05.2f', n), s GLOB '[^a]*' FROM r, a WHERE a.s COLLATE NOCASE = 'X' AND n = ?1

@@ -1,0 +1,1 @@
+UPDATE t SET a = :a, b = @b, c = %(c)s, d = #{d}, e = {e:Int}, f = ?12, g = $9223372036854775808 WHERE h = 1.e-5::numeric(3)

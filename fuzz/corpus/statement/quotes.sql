@@ -1,0 +1,1 @@
+SELECT 'a\'b', U&'\0041', x'0F', N'n', "a""b", `c``d`, [e] FROM "s"."t" WHERE j->>'k' ?| ARRAY[?, ??] -- ?
