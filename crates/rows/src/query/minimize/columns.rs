@@ -63,6 +63,50 @@ fn read_by_from(from: &From, found: &mut Vec<Column>) {
     }
 }
 
+/// The columns that a query calculates with: in aggregates, and in arithmetic in what it returns.
+pub(super) fn amounts(query: &Query, found: &mut Vec<Column>) {
+    match &query.body {
+        QueryBody::Select(select) => amounts_of_select(select, found),
+        QueryBody::Set { left, right, .. } => {
+            amounts(left, found);
+            amounts(right, found);
+        }
+        QueryBody::Values(_) => {}
+    }
+}
+
+fn amounts_of_select(select: &Select, found: &mut Vec<Column>) {
+    let Some(from) = &select.from else {
+        return;
+    };
+    let mut add_all = |expr: &Expr| {
+        expr.walk(&mut |part| {
+            if let Expr::Column(column) = part {
+                add(from, column.slot, found);
+            }
+        });
+    };
+    let aggregates = select.grouping.iter().flat_map(|group| &group.aggregates);
+    aggregates
+        .filter_map(|(_, aggregate)| aggregate.argument.as_ref())
+        .for_each(&mut add_all);
+    for item in &select.items {
+        item.expr.walk(&mut |part| {
+            if matches!(part, Expr::Binary { .. }) {
+                add_all(part);
+            }
+        });
+    }
+    let mut sources = vec![from];
+    while let Some(source) = sources.pop() {
+        match source {
+            From::Table { .. } => {}
+            From::Derived { query, .. } => amounts(query, found),
+            From::Join { left, right, .. } => sources.extend([left.as_ref(), right.as_ref()]),
+        }
+    }
+}
+
 /// What an inner query shows, the outer one looks at.
 fn everything(query: &Query, found: &mut Vec<Column>) {
     if let QueryBody::Select(select) = &query.body

@@ -11,7 +11,8 @@ mod sample_words;
 use std::collections::BTreeMap;
 
 use isobath_sql::schema::Table;
-use isobath_sql::{DataType, Value};
+use isobath_sql::{DataType, Schema, Value};
+use rust_decimal::Decimal;
 
 use self::key_family::{KeyFamily, families, is_in_key};
 use self::sample_words::words;
@@ -67,6 +68,14 @@ fn rename_some(
 ) {
     let dates = dates(&checker.context(), candidate);
     checker.edit(candidate, targets, &dates);
+    let mut calculated = Vec::new();
+    for target in targets {
+        if let Ok(query) = &checker.target(*target).query {
+            columns::amounts(query, &mut calculated);
+        }
+    }
+    let amounts = amounts(checker.context().schema, candidate, &calculated);
+    checker.edit(candidate, targets, &amounts);
     let edits = names(checker, candidate, targets, given, wanted);
     checker.edit(candidate, targets, &edits);
     // A parameter may have had the same value by chance.
@@ -166,6 +175,57 @@ fn names(
         }
     }
     edits
+}
+
+/// Different positive numbers in place of zeros and of numbers that a column has already, in columns that a query
+/// calculates with, so that sums, averages, counts and extremes differ and quotients exist.
+fn amounts(schema: &Schema, candidate: &Candidate, calculated: &[columns::Column]) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let is_amount = |(table, column): &&columns::Column| !is_in_key(schema, *table, *column);
+    for (table, column) in calculated.iter().filter(is_amount) {
+        let rows = candidate.rows.get(table).map_or(&[][..], Vec::as_slice);
+        let mut taken: Vec<Value> = Vec::new();
+        // Each amount is greater than the one before by another step.
+        let (mut amount, mut step) = (2, 1);
+        for (row, values) in rows.iter().enumerate() {
+            let value = &values[*column];
+            if !is_zero(value) && !taken.contains(value) {
+                taken.push(value.clone());
+                continue;
+            }
+            while let Some(new) = number_like(value, amount) {
+                (amount, step) = (amount + step, amount);
+                if !rows.iter().any(|row| row[*column] == new) {
+                    edits.push(vec![(ValueSlot::Cell(*table, row, *column), new)]);
+                    break;
+                }
+            }
+        }
+    }
+    edits
+}
+
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Int(number) => *number == 0,
+        Value::Decimal(number) => number.is_zero(),
+        Value::Float(number) => *number == 0.0,
+        _ => false,
+    }
+}
+
+/// An amount as a number of the kind of another; `None` for what is no number.
+fn number_like(value: &Value, amount: i64) -> Option<Value> {
+    match value {
+        Value::Int(_) => Some(Value::from(amount)),
+        Value::Decimal(number) => {
+            let mut amount = Decimal::from(amount);
+            amount.rescale(number.scale());
+            Some(Value::Decimal(amount))
+        }
+        Value::Float(_) => Some(Value::Float(amount as f64)),
+        _ => None,
+    }
 }
 
 /// Dates where SQLite would take numbers as well; all at once, because they are compared.
