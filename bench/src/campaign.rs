@@ -295,7 +295,7 @@ fn size(folder: &Path) -> u64 {
         .sum()
 }
 
-/// Kills workers, the command and the server at random moments, and prints what came of it.
+/// Kills workers, the command and the server at random moments, and prints the results.
 #[expect(clippy::print_stdout, reason = "a bench prints what it found")]
 pub(crate) fn kills(binary: &Path, kills: usize) -> ExitCode {
     let Some(mut server) = NatsServer::start() else {

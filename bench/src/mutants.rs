@@ -140,7 +140,7 @@ pub(crate) fn compare(folder: &Path) -> ExitCode {
 /// How far a generator's kills on a schema may be from the peer's.
 const FEW: usize = 3;
 
-/// Prints what becomes of all mutants with the default suite, and when it is strengthened.
+/// Prints what is done with all mutants with the default suite, and when it is strengthened.
 #[expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 pub(crate) fn strengthen(folder: &Path, by_name: bool) -> ExitCode {
     let sources = match subjects::sources(folder) {

@@ -103,7 +103,7 @@ struct Row {
     confirmed: Confirmed,
 }
 
-/// What becomes of the mutants of one set of operators.
+/// What is done with the mutants of one set of operators.
 #[derive(Clone, Copy, Default)]
 struct Kills {
     default: usize,

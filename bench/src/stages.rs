@@ -47,7 +47,7 @@ pub(crate) struct Job {
     pub(crate) seed: u64,
 }
 
-/// What came of it.
+/// Its result.
 #[derive(Clone, Copy)]
 pub(crate) struct Counted {
     /// Lines that were executed.

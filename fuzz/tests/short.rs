@@ -10,7 +10,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
     given.map_or(otherwise, |text| text.parse().expect("a number"))
 }
 
-/// Feeds a target with its corpus and with what becomes of it.
+/// Feeds a target with its corpus and with mutations of it.
 fn check(name: &str) {
     let target: &Target = TARGETS
         .iter()

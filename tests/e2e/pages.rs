@@ -263,7 +263,7 @@ fn pages_are_found_through_copied_from_and_read_on_a_telephone() {
     }
 }
 
-/// The view of mutants shows what the report has, by what became of them, and leads to the tests that kill them.
+/// The view of mutants shows what the report has, by outcome, and leads to the tests that kill them.
 fn mutants(seen: &Value, out: &Path) {
     let text = std::fs::read_to_string(out.join("report.json")).expect("a report");
     let report: Value = serde_json::from_str(&text).expect("JSON");

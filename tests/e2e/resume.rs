@@ -91,7 +91,7 @@ impl Run {
         kill_when(&self.out(), child, is_enough);
     }
 
-    /// Goes on from another folder than the one where the run was started.
+    /// Continues from another folder than the one where the run was started.
     fn resume(&self, more: &[&str]) -> Output {
         resume(&self.out(), more).output().expect("the binary runs")
     }
@@ -153,7 +153,7 @@ fn said(output: &Output) -> String {
     text(&output.stdout) + &text(&output.stderr)
 }
 
-/// Kills a run, goes on with it, and holds what must be so then.
+/// Kills a run, continues with it, and holds what must be so then.
 fn check(budget: &str, is_enough: impl Fn(&str) -> bool) {
     let run = Run::new();
     run.killed(budget, is_enough);

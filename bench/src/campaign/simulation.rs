@@ -24,7 +24,7 @@ pub(crate) struct Company {
     pub(crate) messages_per_job: f64,
 }
 
-/// What came of it.
+/// Its result.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Night {
     /// Seconds until the last job ended.

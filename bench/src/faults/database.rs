@@ -247,7 +247,7 @@ pub(super) fn killed(plan: &Plan<'_>, seed: u64) -> Result<Trial, BenchError> {
     Ok(Trial::Done(outcome))
 }
 
-/// Cuts the connections of the service behind the tap; the run goes on.
+/// Cuts the connections of the service behind the tap; the run continues.
 pub(super) fn tap_cut(plan: &Plan<'_>, seed: u64) -> Result<Trial, BenchError> {
     let Some(cluster) = Cluster::start()? else {
         return Ok(not_installed());

@@ -285,7 +285,7 @@ impl Started {
         })
     }
 
-    /// Waits until so many events are written; whether the run still goes on then.
+    /// Waits until so many events are written; whether the run still continues then.
     pub(super) fn until(&mut self, n_events: usize) -> Result<bool, BenchError> {
         let started = Instant::now();
         while self.ground.events().len() < n_events {

@@ -155,7 +155,7 @@ fn disturbed(plan: &Plan<'_>, kind: Disturbance) -> Result<Outcome, BenchError> 
         .args(["--budget", &format!("{}calls", plan.calls)])
         .args(["--timeout", "1", "--out", "out"]);
     let code = wait(&mut run.spawn()?)?;
-    // Responses that do not come may be too many to go on (3).
+    // Responses that do not come may be too many to continue (3).
     let problems = ground.judge(code, &[0, 1, 3]);
     Ok(ground.outcome(proxy.count(), problems, ground.left()))
 }

@@ -47,7 +47,7 @@ pub(super) fn core_interrupted(plan: &Plan<'_>, seed: u64) -> Result<Trial, Benc
     Ok(Trial::Done(outcome))
 }
 
-/// Kills the service at some moment; the run goes on.
+/// Kills the service at some moment; the run continues.
 pub(super) fn service_killed(plan: &Plan<'_>, seed: u64) -> Result<Trial, BenchError> {
     let mut run = Started::on_marina(plan, 600, seed, Ground::new()?, |_| {})?;
     run.until(moment(seed, MARINA))?;

@@ -150,7 +150,7 @@ impl Measured {
 }
 
 impl Bench<'_> {
-    /// Starts the service afresh, unless the tool does, lets the tool work on it, and prints what came of it.
+    /// Starts the service afresh, unless the tool does, lets the tool work on it, and prints its result.
     fn run_tool(
         &self,
         tool: &str,

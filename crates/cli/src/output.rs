@@ -1,10 +1,9 @@
 //! Output files of a run: the suite in each requested language, and the report.
 
-use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use isobath_emit::{RunReport, Suite, report, writer};
+use isobath_exec::files::{self, WriteError};
 
 use crate::log;
 
@@ -12,14 +11,8 @@ use crate::log;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OutputError {
     /// The file cannot be written.
-    #[error("cannot write {}: {cause}", path.display())]
-    Unwritable {
-        /// The path.
-        path: PathBuf,
-        /// The cause.
-        #[source]
-        cause: std::io::Error,
-    },
+    #[error(transparent)]
+    Unwritable(#[from] WriteError),
     /// The suite cannot be written in a language.
     #[error("cannot {0}")]
     Format(#[from] writer::WriteError),
@@ -75,22 +68,7 @@ pub(crate) fn languages(
 ///
 /// If the file cannot be written.
 pub(crate) fn put(path: &Path, text: &str) -> Result<(), OutputError> {
-    let unwritable = |cause| OutputError::Unwritable {
-        path: path.to_owned(),
-        cause,
-    };
-    if let Some(parent) = path.parent() {
-        std::fs::create_dir_all(parent).map_err(unwritable)?;
-    }
-    // Through a neighbor, so that a file is there whole or not at all; a new one, so that no link is followed.
-    let unfinished = path.with_extension("part");
-    if unfinished.symlink_metadata().is_ok() {
-        std::fs::remove_file(&unfinished).map_err(unwritable)?;
-    }
-    File::create_new(&unfinished)
-        .and_then(|mut file| file.write_all(log::redacted(text).as_bytes()))
-        .map_err(unwritable)?;
-    std::fs::rename(&unfinished, path).map_err(unwritable)
+    Ok(files::write(path, &log::redacted(text))?)
 }
 
 /// A schema's name as a file name.

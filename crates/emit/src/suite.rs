@@ -245,15 +245,6 @@ impl Step {
         }
     }
 
-    /// Lead-up statements that only stand together.
-    pub fn setup_together(sql: Vec<String>) -> Self {
-        Step {
-            role: StepRole::Setup,
-            sql,
-            expect: Expectation::accepted(),
-        }
-    }
-
     /// The statement the test is about.
     pub fn act(sql: impl Into<String>, expect: Expectation) -> Self {
         Step {

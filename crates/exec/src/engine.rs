@@ -94,7 +94,7 @@ pub struct ProvisionedDatabase {
     afterwards: OnDrop,
 }
 
-/// What becomes of a database that is no more needed.
+/// What is done with a database that is no longer needed.
 enum OnDrop {
     /// It vanishes with its connection.
     Forget,

@@ -6,7 +6,7 @@
 //!
 //! This crate does not know what a requirement, a test or a mutant is, and it
 //! prints nothing. A statement that a database refuses is data here
-//! ([`Refusal`]); an `Err` means that the run cannot go on.
+//! ([`Refusal`]); an `Err` means that the run cannot continue.
 //!
 //! # Reading order
 //!
@@ -15,7 +15,7 @@
 //! the schema of a live database, [`test_database`] for the rows of a test database. For services: [`http`] to call one,
 //! [`process`] to start one, [`driver`] for what happens inside, [`tap`] for what it
 //! asks of its database, [`mock`] for whom it calls, [`pages`] to show results in a browser, [`document`] to read what it says about itself, [`tool`] to
-//! run the tests of another language, [`cpu`] for what the work costs.
+//! run the tests of another language, [`files`] to write results, [`cpu`] for what the work costs.
 //!
 //! # Example
 //!
@@ -48,6 +48,7 @@ pub mod mock;
 pub mod pages;
 pub mod document;
 pub mod tool;
+pub mod files;
 pub mod cpu;
 
 pub mod statement;

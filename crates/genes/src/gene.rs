@@ -129,17 +129,6 @@ impl Gene {
         Arc::make_mut(&mut self.impacts).record(site, mattered);
     }
 
-    /// What is known about where change matters.
-    #[must_use]
-    pub fn impacts(&self) -> &Arc<Impacts> {
-        &self.impacts
-    }
-
-    /// Shares knowledge about where change matters, such as that of all candidates of an action.
-    pub fn set_impacts(&mut self, impacts: Arc<Impacts>) {
-        self.impacts = impacts;
-    }
-
     /// Calls `f` for every place of the value, properties that are left out included.
     pub fn walk(&self, mut f: impl FnMut(NodeRef<'_>)) {
         self.model.walk(self.root, &self.value, &mut f);

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
 use serde_json::Value as Json;
 
 use crate::binary::BinaryDomain;
@@ -198,31 +197,6 @@ impl Model {
     #[must_use]
     pub fn is_infinite(&self, id: NodeId) -> bool {
         self.height(id) == ENDLESS
-    }
-
-    /// The names of the examples in the node and below it, each once, in order.
-    #[must_use]
-    pub fn example_names(&self, root: NodeId) -> Vec<Arc<str>> {
-        let mut names = Vec::new();
-        let mut seen = FxHashSet::default();
-        let mut known = FxHashSet::default();
-        let mut stack = vec![root];
-        while let Some(id) = stack.pop() {
-            if !seen.insert(id) {
-                continue;
-            }
-            for example in &self.node(id).examples {
-                if let Some(name) = &example.name
-                    && known.insert(name.clone())
-                {
-                    names.push(name.clone());
-                }
-            }
-            let from = stack.len();
-            for_each_child(&self.node(id).domain, |child, _| stack.push(child));
-            stack.get_mut(from..).unwrap_or_default().reverse();
-        }
-        names
     }
 
     /// The example, or what it was meant to be: people write `1` for the text of a parameter, and

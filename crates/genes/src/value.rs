@@ -69,7 +69,7 @@ pub struct Reference {
     pub place: Arc<str>,
 }
 
-/// A value by reference, and what to use while the reference leads nowhere.
+/// A value by reference, and what to use while the reference has no target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundValue {
     /// What is referred to.

@@ -17,7 +17,7 @@ names! {
         3 => False,
         /// An arm of a `match` or `switch` is taken.
         4 => Arm,
-        /// An operation that may fail succeeds, and execution goes on.
+        /// An operation that may fail succeeds, and execution continues.
         5 => Proceed,
         /// An operation that may fail fails, and the function returns or throws.
         6 => Leave,

@@ -37,7 +37,7 @@ pub trait Server: Send + Sync {
     fn watch(&self, on: &mut WatchProgress<'_>) -> Result<(), QueueError>;
 }
 
-/// Is told a campaign, a job and its progress; says whether to go on.
+/// Is told a campaign, a job and its progress; says whether to continue.
 pub type WatchProgress<'a> = dyn FnMut(Option<(&str, &str, &str)>) -> bool + 'a;
 
 /// Connects to a server.

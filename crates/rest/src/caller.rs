@@ -34,7 +34,7 @@ pub struct ResetCall {
 
 /// The service is lost.
 #[derive(Debug, thiserror::Error)]
-#[error("the service at {url} is gone: {why}")]
+#[error("the service at {url} is unreachable: {why}")]
 pub struct ServiceLost {
     /// Where it was.
     pub url: String,
@@ -189,7 +189,7 @@ impl Caller {
     ///
     /// # Errors
     ///
-    /// When the service is gone.
+    /// When the service is unreachable.
     pub fn run(&mut self, candidate: &Candidate) -> Result<Vec<Exchange>, ServiceLost> {
         let refreshed = self.unique_texts.refresh(candidate);
         let candidate = refreshed.as_ref().map_or(candidate, |(fresh, _)| fresh);

@@ -19,7 +19,7 @@ const SHOWN_PATH: usize = 200;
 const SHOWN_BODY: usize = 400;
 const READ: usize = 4096;
 
-/// What became of the change of what a user logs in with.
+/// The outcome of the change of what a user logs in with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginChange {
     /// Another call put the old values back.
@@ -28,7 +28,7 @@ pub enum LoginChange {
     Lasting,
 }
 
-/// One call of a candidate and what came of it.
+/// One call of a candidate and its result.
 #[derive(Clone, Debug)]
 pub struct Exchange {
     /// The step that made it.

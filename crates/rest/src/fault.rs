@@ -522,7 +522,7 @@ pub fn normalize(message: &str) -> String {
             .expect("a constant pattern")
     });
     let text = LISTS.replace_all(&text, "…");
-    // Nor does the text of a statement, which may go on to the end or to a hyphen.
+    // Nor does the text of a statement, which may continue to the end or to a hyphen.
     static STATEMENTS: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"(?i)\b(select|insert into|update|delete from)\b .{0,2000}?( - |$|; | \[#)")
             .expect("a constant pattern")

@@ -5,7 +5,7 @@
 //! samples, mutates and scores candidates, and [`job`] runs the search and returns tests.
 //!
 //! It does not know wire formats, flags or terminals, and opens no files or sockets itself: documents
-//! are fetched by a [`Loader`](openapi::Loader), requests are sent by `exec`.
+//! are fetched by a [`Loader`](openapi::Loader), requests are sent and test runners started by `exec`.
 //!
 //! # Reading order
 //!
@@ -13,6 +13,7 @@
 //! [`problem`] and [`job`]. White-box feedback is in [`feedback`] and [`taint`], the database in
 //! [`seeding`] and [`db_oracle`], mocks in [`external`], faults in [`oracle`] and [`probe`]. A run starts
 //! with `first_pass`; `hints` learns from validation errors, [`disruption`] avoids operations that end sessions.
+//! After it, [`report`] says what was found, and [`verify`] runs the printed suites.
 //!
 //! # Example
 //!
@@ -90,6 +91,7 @@ mod per_operation;
 mod pool;
 pub mod redact;
 pub mod replay;
+pub mod report;
 pub mod resource;
 mod sample;
 pub mod session;
@@ -97,5 +99,6 @@ pub mod suite;
 pub mod supervisor;
 pub mod target;
 pub mod unique;
+pub mod verify;
 
 pub use per_operation::PerOperation;

@@ -89,7 +89,7 @@ impl UniqueTexts {
                 continue;
             };
             action.gene.walk(|place| {
-                // What breaks a rule on purpose goes on to do so.
+                // What breaks a rule on purpose continues to do so.
                 let breach = breach.as_ref();
                 let is_broken = breach.is_some_and(|breach| place.pointer == &*breach.pointer);
                 if !places.contains(place.pointer) || is_broken {

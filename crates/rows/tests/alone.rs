@@ -60,7 +60,7 @@ fn schema(text: &str) -> Schema {
     loaded.schema
 }
 
-/// What becomes of a query of the shop.
+/// What is done with a query of the shop.
 fn statuses(sql: &str) -> String {
     fates_in(SHOP, sql)
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How much may be used. Without any limit, a search goes on until it is interrupted.
+/// How much may be used. Without any limit, a search continues until it is interrupted.
 #[derive(Default)]
 pub struct Budget {
     evaluations: Option<u64>,

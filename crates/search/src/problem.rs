@@ -111,7 +111,7 @@ pub struct MutationContext {
     pub focused: bool,
 }
 
-/// What became of a mutation.
+/// The outcome of a mutation.
 #[derive(Debug)]
 pub struct MutationFeedback<'a, C> {
     /// What was mutated.

@@ -72,7 +72,7 @@ pub struct Search<P: Problem> {
     evaluations: u64,
     cost: u64,
     earlier: ResumedSearch<P::Candidate>,
-    /// Candidates of other searches that go on meanwhile.
+    /// Candidates of other searches that run meanwhile.
     imports: Imports<P::Candidate>,
     progress: f64,
     phase: Option<Phase>,
@@ -174,7 +174,7 @@ impl<P: Problem> Search<P> {
         self.observers.push(Box::new(observer));
     }
 
-    /// Goes on from an earlier search: its candidates are run before any other and cost nothing of the budget, of which
+    /// Continues from an earlier search: its candidates are run before any other and cost nothing of the budget, of which
     /// `spent` is used.
     ///
     /// The algorithm does not learn of them other than through the archive.
@@ -191,7 +191,7 @@ impl<P: Problem> Search<P> {
         self.imports.source = Some(source);
     }
 
-    /// Lets a search that used up its budget go on, where the budget allows more by now; what happened meanwhile can
+    /// Lets a search that used up its budget continue, where the budget allows more by now; what happened meanwhile can
     /// be told to the problem.
     pub fn extend(&mut self, tell: impl FnOnce(&mut P)) {
         tell(&mut self.problem);

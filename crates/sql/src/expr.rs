@@ -92,7 +92,7 @@ pub enum Expr {
         /// `NOT IN`.
         negated: bool,
     },
-    /// `[NOT] LIKE` and its kin.
+    /// `[NOT] LIKE` and similar operators.
     Like {
         /// What is tested.
         expr: Box<Expr>,

@@ -27,7 +27,7 @@ pub struct MemoryDatabase<'s> {
     as_engine_runs: bool,
 }
 
-/// What became of a statement.
+/// The outcome of a statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// It was carried out.

@@ -39,7 +39,7 @@ pub enum DataType {
         /// Greatest length in characters.
         length: Option<u32>,
     },
-    /// TEXT and its kin.
+    /// TEXT and similar types.
     Text,
     /// BINARY(n) (fixed) or VARBINARY(n), BYTEA, BLOB.
     Bytes {

@@ -165,7 +165,7 @@ fn valid(engine: Engine, own: &[&str]) {
                 count += 1;
                 assert!(!target.clause.text.is_empty(), "{}", target.sql);
                 assert!(
-                    target.description.split_whitespace().count() > 2
+                    target.description.to_string().split_whitespace().count() > 2
                         && !target.rule.as_str().is_empty(),
                     "{}: {}",
                     target.sql,

@@ -6,7 +6,7 @@ use common::{describe, limitations, load_as, load_guessing};
 use isobath_sql::DialectName::{Ansi, MySql, Postgres, Sqlite};
 use isobath_sql::limitation::Severity;
 
-/// Loads without any limitation and describes what came of it.
+/// Loads without any limitation and describes its result.
 fn complete(dialect: isobath_sql::DialectName, text: &str) -> String {
     let loaded = load_as(dialect, text);
     assert_eq!(limitations(&loaded), "", "{text}");

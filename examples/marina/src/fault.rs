@@ -21,7 +21,7 @@ pub enum Fault {
     TagsPileUp,
     /// A refused change of a booking has already stored the notes.
     RefusedChangeSticks,
-    /// The Location of a new invoice leads nowhere.
+    /// The Location of a new invoice has no target.
     LocationLeadsNowhere,
     /// Reading an urgent notice removes it.
     ReadingRemoves,

@@ -1,4 +1,4 @@
-//! Kills workers, the command and the NATS server of a campaign at random moments, and checks what came of it.
+//! Kills workers, the command and the NATS server of a campaign at random moments, and checks the results.
 //!
 //! A short form runs with the tests, the long one is `isobath-bench campaign faults`.
 
@@ -29,7 +29,7 @@ pub(crate) struct FaultPlan<'a> {
     pub(crate) seed: u64,
 }
 
-/// What came of it.
+/// Its result.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct FaultCounts {
     /// Processes killed, by what they were.

@@ -513,7 +513,7 @@ fn journal(folder: &Path, job: &str) -> BTreeSet<String> {
     candidates.collect()
 }
 
-/// Runs three islands, one after the other, and looks at what came of them.
+/// Runs three islands, one after the other, and looks at their results.
 fn check_islands(flags: &[&str], started: impl FnOnce(&Path) -> Option<Started>) {
     let marina = marina::start(Faults::all()).expect("a free port");
     let folder = folder();

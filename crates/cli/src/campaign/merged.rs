@@ -132,7 +132,7 @@ pub(super) fn write(out: &Path, report: &CampaignReport) -> Result<(), OutputErr
     put(&out.join("junit.xml"), &campaign::junit(report))
 }
 
-/// Prints what came of it.
+/// Prints its result.
 pub(super) fn summarize(report: &CampaignReport, out: &Path, terminal: &Terminal) {
     let is_good = |job: &CampaignJob| job.verdict == JobVerdict::Clean;
     let tone = match report.jobs.iter().all(is_good) {

@@ -38,7 +38,7 @@ pub(super) fn run(
             format!("the job did not end within {} s", timeout.as_secs())
         }
         ToolError::System { cause, .. } => format!("cannot run isobath: {cause}"),
-        ToolError::Missing { .. } => "cannot run isobath: its file is gone".to_owned(),
+        ToolError::Missing { .. } => "cannot run isobath: its file does not exist".to_owned(),
     })?;
     let meaning = match output.code {
         Some(0) => "no findings",

@@ -8,6 +8,7 @@ use isobath_emit::{Suite, SuiteDialect};
 use isobath_exec::{Engine, StatementOutcome};
 use isobath_rows::query::check::{CheckError, CheckResult, CurrentQuery, ResultChange, check};
 use isobath_rows::query::confirm;
+use isobath_rows::query::cover::QueryText;
 use isobath_sql::ddl::{self, Source};
 use isobath_sql::limitation::{Limitation, Severity, SourceLocation};
 use isobath_sql::{DialectName, Schema};
@@ -15,8 +16,7 @@ use serde_json::json;
 
 use super::args::CheckOptions;
 use super::error::QueryRunError;
-use super::fold;
-use super::read::{self, QueryText};
+use super::read;
 use crate::exit::Exit;
 use crate::input;
 use crate::schema::Engines;
@@ -212,11 +212,11 @@ impl Check<'_> {
             }
             return Ok((loaded.schema, loaded.dialect));
         }
-        let loaded = fold::load(
+        let loaded = ddl::load_for_engine(
             &self.suite.schema,
             &sources,
             self.options.dialect,
-            Some(engine),
+            Some(engine.dialect()),
         );
         self.terminal.limitations(&loaded.limitations, &sources);
         let schema = confirm::fixture_schema(&loaded.schema, !self.options.ignore_constraints);
@@ -270,10 +270,7 @@ impl CheckTally {
             let object = json!({ "id": query.id, "gone": true });
             check.terminal.object(&object.to_string());
         } else {
-            let line = format!(
-                "{}: gone; {} stood at {}",
-                query.id, query.id, query.location
-            );
+            let line = format!("{}: removed; it was at {}", query.id, query.location);
             check.terminal.insist(Tone::Warning, &line);
         }
     }

@@ -2,10 +2,8 @@
 
 mod args;
 mod check;
-mod cover;
 mod error;
 mod files;
-mod fold;
 mod limit;
 mod read;
 mod run;

@@ -5,24 +5,28 @@ use std::time::Instant;
 use isobath_emit::report::query::{QueryReport, QueryView, UnreadableQuery};
 use isobath_emit::{Suite, writer};
 use isobath_exec::Engine;
+use isobath_rows::query::algorithm::Config;
 use isobath_rows::query::confirm;
+use isobath_rows::query::cover::{
+    MutationMode, QueryCoverage, QueryProblem, QueryText, TargetSource,
+};
 use isobath_rows::query::job::{CoverageOutcome, TargetStatus};
 use isobath_rows::query::mutation::QueryMutantStatus;
 use isobath_rows::query::overview::overview;
 use isobath_rows::query::print::{self, CoveredQuery, PrintRemark, PrintResult};
 use isobath_rows::query::stop::StopSignal;
 use isobath_rows::query::target::QueryTarget;
-use isobath_sql::ddl::{LoadedSchema, Source};
-use isobath_sql::limitation::Severity;
+use isobath_sql::coverage::QueryCriterion;
+use isobath_sql::ddl::{self, LoadedSchema, Source};
+use isobath_sql::limitation::{Limitation, Severity};
 use isobath_sql::{DialectName, Schema};
 use serde_json::json;
 
-use super::args::QueryOptions;
-use super::cover::QueryCoverage;
+use super::args::{CriterionName, QueryOptions};
 use super::error::QueryRunError;
 use super::limit::QueryLimit;
-use super::read::{self, Queries, QueryText};
-use super::{files, fold, summary};
+use super::read::{self, Queries};
+use super::{files, suggest, summary};
 use crate::exit::Exit;
 use crate::input;
 use crate::schema::{EngineName, Engines};
@@ -33,7 +37,7 @@ pub(crate) fn targets(options: &QueryOptions, terminal: &Terminal) -> Exit {
     let print = || -> Result<Exit, QueryRunError> {
         let (loaded, _) = load(options, terminal)?;
         let mut exit = syntax(&loaded);
-        let cover = cover(options, terminal, &loaded, None)?;
+        let cover = cover(options, &loaded, None)?;
         for Queries { source, given } in read::read(options.query_paths(), loaded.dialect)? {
             for given in given {
                 match cover.targets(&given, &source) {
@@ -48,8 +52,8 @@ pub(crate) fn targets(options: &QueryOptions, terminal: &Terminal) -> Exit {
                         terminal.object(&object.to_string());
                     }
                     Err(problem) => {
-                        cover.complain(&given, &source, &problem);
-                        let object = json!({ "id": given.id, "error": problem.why });
+                        let why = complain(&given, &source, &problem, &loaded.schema, terminal);
+                        let object = json!({ "id": given.id, "error": why });
                         terminal.object(&object.to_string());
                         exit = exit.max(Exit::Usage);
                     }
@@ -75,7 +79,7 @@ fn all(options: &QueryOptions, terminal: &Terminal) -> Result<Exit, QueryRunErro
     let engine = engine(options, loaded.dialect);
     let limit = QueryLimit::listen(options.time_limit);
     let stop = || limit.reason();
-    let mut cover = cover(options, terminal, &loaded, engine)?;
+    let mut cover = cover(options, &loaded, engine)?;
     cover.stop = StopSignal::new(&stop);
     let queries = read::read(options.query_paths(), loaded.dialect)?;
     summary::head(options, &loaded, &sources, terminal);
@@ -92,6 +96,8 @@ fn all(options: &QueryOptions, terminal: &Terminal) -> Result<Exit, QueryRunErro
         dialect: cover.rules(),
     };
     let mut job = QueryRun {
+        options,
+        terminal,
         cover: &cover,
         setting,
         prints: options.out.is_some() || !options.json,
@@ -176,7 +182,8 @@ fn load(
         sources.extend(input.sources);
     }
     let name = name.unwrap_or_else(|| "schema".to_owned());
-    let loaded = fold::load(&name, &sources, options.dialect, asked(options));
+    let engine = asked(options).map(Engine::dialect);
+    let loaded = ddl::load_for_engine(&name, &sources, options.dialect, engine);
     terminal.limitations(&loaded.limitations, &sources);
     if loaded.schema.tables.is_empty() {
         return Err(QueryRunError::Flag(format!(
@@ -211,25 +218,56 @@ fn engine(options: &QueryOptions, written: DialectName) -> Option<Engine> {
 }
 
 fn cover<'r>(
-    options: &'r QueryOptions,
-    terminal: &'r Terminal,
+    options: &QueryOptions,
     loaded: &'r LoadedSchema,
     engine: Option<Engine>,
 ) -> Result<QueryCoverage<'r>, QueryRunError> {
-    let targets = options
-        .targets
-        .as_ref()
-        .map(|path| read::targets(path, loaded.dialect));
+    let source = match (&options.targets, options.criterion) {
+        (Some(path), _) => TargetSource::Given(read::targets(path, loaded.dialect)?),
+        (None, CriterionName::Recorded) => TargetSource::Recorded,
+        (None, CriterionName::Fpc) => TargetSource::Criterion(QueryCriterion::Fpc),
+        (None, CriterionName::Extended) => TargetSource::Criterion(QueryCriterion::Extended),
+    };
+    let mutation = match (options.mutate, options.strengthen) {
+        (_, true) => MutationMode::Strengthen,
+        (true, false) => MutationMode::Measure,
+        (false, false) => MutationMode::Off,
+    };
     Ok(QueryCoverage {
-        options,
-        terminal,
         schema: &loaded.schema,
         written: loaded.dialect,
         engine,
-        targets: targets.transpose()?,
+        source,
+        constraints: !options.ignore_constraints,
+        config: Config {
+            algorithm: options.algorithm,
+            seed: options.seed,
+            budget: options.budget,
+            ..Config::default()
+        },
+        mutation,
         missing: Vec::new(),
         stop: StopSignal::default(),
     })
+}
+
+/// Says what is wrong with a query, and returns it.
+fn complain(
+    given: &QueryText,
+    source: &Source,
+    problem: &QueryProblem,
+    schema: &Schema,
+    terminal: &Terminal,
+) -> String {
+    let why = suggest::explain(problem, schema);
+    let limitation = Limitation {
+        severity: Severity::Syntax,
+        location: problem.location.clone(),
+        input: given.id.clone(),
+        why: format!("{}: {why}", given.id),
+    };
+    terminal.limitations(&[limitation], std::slice::from_ref(source));
+    why
 }
 
 fn report(options: &QueryOptions, loaded: &LoadedSchema, engine: Option<Engine>) -> QueryReport {
@@ -249,6 +287,8 @@ fn report(options: &QueryOptions, loaded: &LoadedSchema, engine: Option<Engine>)
 
 /// A run over queries, as far as it has got.
 struct QueryRun<'r> {
+    options: &'r QueryOptions,
+    terminal: &'r Terminal,
     cover: &'r QueryCoverage<'r>,
     setting: print::PrintContext<'r>,
     /// Whether anybody reads a suite.
@@ -266,20 +306,20 @@ impl QueryRun<'_> {
         source: &Source,
         engines: &mut Engines,
     ) -> Result<Exit, QueryRunError> {
-        let cover = self.cover;
+        let (cover, options, terminal) = (self.cover, self.options, self.terminal);
         let started = Instant::now();
         let mut targets = match cover.targets(given, source) {
             Ok(targets) => targets,
             Err(problem) => {
-                cover.complain(given, source, &problem);
-                if cover.options.json {
-                    let object = json!({ "id": given.id, "error": problem.why });
-                    cover.terminal.object(&object.to_string());
+                let why = complain(given, source, &problem, cover.schema, terminal);
+                if options.json {
+                    let object = json!({ "id": given.id, "error": why });
+                    terminal.object(&object.to_string());
                 }
                 self.report.unreadable.push(UnreadableQuery {
                     id: given.id.clone(),
                     location: problem.location.to_string(),
-                    why: problem.why,
+                    why,
                 });
                 return Ok(Exit::Usage);
             }
@@ -298,13 +338,13 @@ impl QueryRun<'_> {
         if let Some(engine) = cover.engine {
             let database = engines.database(engine)?;
             for said in cover.confirm(given, &targets, &mut outcome, stored, database)? {
-                cover.terminal.complain(&said);
+                terminal.complain(&said);
                 self.report.disagreements.push(said);
                 exit = Exit::Findings;
             }
         }
-        if cover.options.json {
-            cover.terminal.object(&summary::object(
+        if options.json {
+            terminal.object(&summary::object(
                 &given.id,
                 &targets,
                 &outcome,
@@ -313,15 +353,15 @@ impl QueryRun<'_> {
             ));
         }
         for problem in cover.unsupported(given, source, &outcome) {
-            cover.complain(given, source, &problem);
+            complain(given, source, &problem, cover.schema, terminal);
             exit = exit.max(Exit::Usage);
         }
         let mut view = self.print(given, source, &targets, &outcome, engines, &mut exit)?;
         view.millis = millis;
-        if !cover.options.json {
-            summary::query(&view, self.width, cover.terminal);
+        if !options.json {
+            summary::query(&view, self.width, terminal);
             if let Some(mutants) = &mutants {
-                summary::mutants(mutants, cover.terminal);
+                summary::mutants(mutants, terminal);
             }
         }
         let survivors = mutants.iter().flat_map(|mutants| mutants.survivors());
@@ -377,7 +417,7 @@ impl QueryRun<'_> {
 impl QueryRun<'_> {
     /// Says what printing a query brought to light, each thing once.
     fn remark(&mut self, id: &str, remark: &PrintRemark, exit: &mut Exit) {
-        let terminal = self.cover.terminal;
+        let terminal = self.terminal;
         let said = match remark {
             PrintRemark::NoTest { why } => {
                 format!("{id}: cannot print a test for a fixture: {why}")

@@ -63,7 +63,7 @@ pub(crate) fn object(
     object.to_string()
 }
 
-/// What became of the mutants of a query.
+/// The outcome of the mutants of a query.
 pub(crate) fn mutants(analysis: &MutationAnalysis, terminal: &Terminal) {
     let counts = analysis.counts();
     let mut line = format!(

@@ -9,10 +9,10 @@ use std::str::FromStr;
 use clap::Args;
 use isobath_emit::findings::Severity;
 use isobath_rest::fault::{Fault, FaultKind};
+use isobath_rest::report::{AcceptedFault, AcceptedFaults, BaselineStatus, severity};
 use jiff::civil::Date;
 use serde::Deserialize;
 
-use super::output::severity;
 use super::run::SetupError;
 
 /// Flags that decide which faults fail a run.
@@ -91,24 +91,13 @@ struct KnownFault {
     what: String,
 }
 
-/// How a fault stands in the baseline.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum BaselineStatus {
-    /// Nobody has accepted it.
-    New,
-    /// It is accepted, for a reason.
-    Known(String),
-    /// It was accepted until a day that is over.
-    Expired(Date),
-}
-
 /// Decides which faults fail a run.
 #[derive(Debug)]
 pub(super) struct Baseline {
     path: Option<PathBuf>,
-    known: BTreeMap<String, (String, Option<Date>)>,
     fail_on: Vec<FailOn>,
-    today: Date,
+    /// The faults that the file holds.
+    pub(super) accepted: AcceptedFaults,
 }
 
 impl Baseline {
@@ -119,9 +108,11 @@ impl Baseline {
             .date();
         let mut baseline = Self {
             path: args.baseline.clone(),
-            known: BTreeMap::new(),
             fail_on: args.fail_on.clone(),
-            today,
+            accepted: AcceptedFaults {
+                known: BTreeMap::new(),
+                today,
+            },
         };
         let Some(path) = &args.baseline else {
             return Ok(baseline);
@@ -138,19 +129,10 @@ impl Baseline {
                 )));
             }
         };
-        baseline.known = parse(&text).map_err(|error| {
+        baseline.accepted.known = parse(&text).map_err(|error| {
             SetupError::usage(format!("--baseline {}: {error}", path.display()))
         })?;
         Ok(baseline)
-    }
-
-    /// How a fault stands.
-    pub(super) fn standing(&self, fault: &Fault) -> BaselineStatus {
-        match self.known.get(&fault.fingerprint()) {
-            None => BaselineStatus::New,
-            Some((_, Some(expires))) if *expires < self.today => BaselineStatus::Expired(*expires),
-            Some((reason, _)) => BaselineStatus::Known(reason.clone()),
-        }
     }
 
     /// Whether a fault fails the run.
@@ -161,17 +143,7 @@ impl Baseline {
             FailOn::Errors => severity(fault.kind) == Severity::Error,
             FailOn::Kind(kind) => fault.kind == *kind,
         });
-        counts && !matches!(self.standing(fault), BaselineStatus::Known(_))
-    }
-
-    /// Fingerprints of known faults that were not met, with their reasons.
-    pub(super) fn not_met<'f>(&self, faults: impl Iterator<Item = &'f Fault>) -> Vec<(&str, &str)> {
-        let met: Vec<String> = faults.map(Fault::fingerprint).collect();
-        let known = self.known.iter();
-        known
-            .filter(|(print, _)| !met.contains(print))
-            .map(|(print, (reason, _))| (print.as_str(), reason.as_str()))
-            .collect()
+        counts && !matches!(self.accepted.status(fault), BaselineStatus::Known(_))
     }
 
     /// Appends new faults to the file; returns how many.
@@ -187,7 +159,7 @@ impl Baseline {
             Err(_) => HEAD.to_owned(),
         };
         let mut count = 0;
-        for fault in faults.filter(|fault| self.standing(fault) == BaselineStatus::New) {
+        for fault in faults.filter(|fault| self.accepted.status(fault) == BaselineStatus::New) {
             let quoted = |text: &str| toml::Value::from(text).to_string();
             let _ = write!(
                 text,
@@ -208,7 +180,7 @@ impl Baseline {
 const HEAD: &str = "# Faults that `isobath rest` reports and that do not fail a run.\n\
     # Give each a reason, and with `expires = 2030-12-31` a last day.\n";
 
-fn parse(text: &str) -> Result<BTreeMap<String, (String, Option<Date>)>, String> {
+fn parse(text: &str) -> Result<BTreeMap<String, AcceptedFault>, String> {
     let file: BaselineFile =
         toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
     let entries = file.finding.into_iter().map(|known| {
@@ -231,7 +203,8 @@ fn parse(text: &str) -> Result<BTreeMap<String, (String, Option<Date>)>, String>
                 )
             })?),
         };
-        Ok((print, (known.reason, expires)))
+        let reason = known.reason;
+        Ok((print, AcceptedFault { reason, expires }))
     });
     entries.collect()
 }
@@ -255,9 +228,11 @@ mod tests {
     fn baseline(text: &str, fail_on: &[FailOn]) -> Baseline {
         Baseline {
             path: None,
-            known: parse(text).unwrap(),
             fail_on: fail_on.to_vec(),
-            today: "2026-07-01".parse().unwrap(),
+            accepted: AcceptedFaults {
+                known: parse(text).unwrap(),
+                today: "2026-07-01".parse().unwrap(),
+            },
         }
     }
 
@@ -275,18 +250,18 @@ mod tests {
         );
         let baseline = baseline(&text, &[FailOn::Any]);
         assert_eq!(
-            baseline.standing(&known),
+            baseline.accepted.status(&known),
             BaselineStatus::Known("accepted".into())
         );
         assert!(!baseline.fails(&known));
         assert!(matches!(
-            baseline.standing(&late),
+            baseline.accepted.status(&late),
             BaselineStatus::Expired(_)
         ));
         assert!(baseline.fails(&late));
         let new = fault(FaultKind::ServerError, "three");
         assert!(baseline.fails(&new));
-        let not_met = baseline.not_met([&known, &new].into_iter());
+        let not_met = baseline.accepted.unmet([&known, &new].into_iter());
         assert_eq!(not_met, [(late.fingerprint().as_str(), "late")]);
     }
 

@@ -130,7 +130,7 @@ impl DatabaseArgs {
             // Most services have none, or one that is not ours to write to.
             Err(DatabaseError::NoDatabase { .. }) => Ok(None),
             Err(error @ DatabaseError::Refused { .. }) => {
-                let said = format!("warning: {error}; the run goes on without rows");
+                let said = format!("warning: {error}; the run continues without rows");
                 terminal.insist(Tone::Warning, &said);
                 Ok(None)
             }

@@ -2,7 +2,8 @@
 
 use isobath_emit::findings::RestLimitation;
 use isobath_genes::{Gene, GeneConfig};
-use isobath_rest::openapi::{Api, Operation, ParameterLocation, StatusPattern};
+use isobath_rest::openapi::{Api, Operation, ParameterLocation};
+use isobath_rest::report::{limitations, status};
 use isobath_rest::resource::Resources;
 
 use crate::terminal::{Terminal, Tone, plural};
@@ -129,15 +130,6 @@ fn answers(operation: &Operation) -> String {
     statuses.collect::<Vec<_>>().join(" ")
 }
 
-/// A status as documents write it.
-pub(super) fn status(pattern: StatusPattern) -> String {
-    match pattern {
-        StatusPattern::Code(code) => code.to_string(),
-        StatusPattern::Range(digit) => format!("{digit}XX"),
-        StatusPattern::Default => "default".into(),
-    }
-}
-
 /// Prints unsupported parts of the document, once per kind.
 pub(super) fn warn_limitations(api: &Api, terminal: &Terminal) {
     for limitation in limitations(api) {
@@ -154,28 +146,4 @@ pub(super) fn warn_limitations(api: &Api, terminal: &Terminal) {
         let line = format!("not supported: {what}: {quote} ({location}){more}");
         terminal.say(Tone::Warning, &line);
     }
-}
-
-/// What of the document is not in the model, once for each kind.
-pub(super) fn limitations(api: &Api) -> Vec<RestLimitation> {
-    let first = |kind| {
-        api.limitations
-            .list
-            .iter()
-            .find(|limitation| limitation.kind == kind)
-    };
-    api.limitations
-        .counts
-        .iter()
-        .map(|(kind, count)| RestLimitation {
-            what: kind.name().into(),
-            quote: first(*kind)
-                .map(|limitation| limitation.detail.clone())
-                .unwrap_or_default(),
-            location: first(*kind)
-                .map(|limitation| limitation.place.to_string())
-                .unwrap_or_default(),
-            count: *count as u64,
-        })
-        .collect()
 }

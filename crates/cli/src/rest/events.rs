@@ -9,7 +9,7 @@ use isobath_rest::fault::Fault;
 use isobath_rest::job::Event;
 
 use super::lines::LineFile;
-use super::output;
+use isobath_rest::report::severity;
 
 /// Interval of progress events.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
@@ -97,7 +97,7 @@ fn view(fault: &Fault) -> FaultView {
         root_cause: fault.cause.clone(),
         operation: fault.operation.clone(),
         message: fault.detail.clone(),
-        severity: output::severity(fault.kind),
+        severity: severity(fault.kind),
         seen: 1,
         ..FaultView::default()
     }

@@ -55,7 +55,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Takes the folder of a run that was stopped, to go on with it.
+    /// Takes the folder of a run that was stopped, to continue with it.
     pub(super) fn take_over(path: &Path) -> Result<Self, SetupError> {
         Self::lock(path)
     }
@@ -91,10 +91,10 @@ impl Folder {
     }
 
     /// Only what a run writes is moved: the folder may hold more. Whoever is killed meanwhile has lost nothing: the
-    /// next one goes on where this was.
+    /// next one continues where this was.
     fn keep_previous(&self) -> io::Result<()> {
         let names = FILES.into_iter().chain(writer::names());
-        // A link is moved like a file, also one that leads nowhere: nothing is written through it.
+        // A link is moved like a file, also one that has no target: nothing is written through it.
         let is_left = |name: &&str| self.path.join(name).symlink_metadata().is_ok();
         let left: Vec<&str> = names.filter(is_left).collect();
         let (previous, moving) = (self.path.join(PREVIOUS), self.path.join(MOVING));

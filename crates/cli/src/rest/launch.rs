@@ -3,6 +3,8 @@
 //! It begins with what the user gave. Drivers, the SQL tap and mocks then add what the service needs to reach them; the flags
 //! themselves never change.
 
+use isobath_rest::report::SuiteSettings;
+
 use super::args::RestArgs;
 use super::instrumentation::ROW_PORT_VARIABLE;
 
@@ -50,5 +52,17 @@ impl LaunchPlan {
         let kept =
             variables.filter(|(name, _)| !is_of_driver(name) || with_rows && is_for_rows(name));
         Some((command, kept.cloned().collect()))
+    }
+
+    /// How suites are made of the tests of this service.
+    pub(super) fn suite_settings(&self, args: &RestArgs) -> SuiteSettings {
+        SuiteSettings {
+            start: self.start.clone(),
+            suite_start: self.suite_start.clone(),
+            suite_start_with_rows: self.suite_start_with_rows.clone(),
+            no_state_assertions: args.database.no_state_assertions,
+            inline_secrets: args.inline_secrets,
+            mock_settings: self.mock_settings.clone(),
+        }
     }
 }

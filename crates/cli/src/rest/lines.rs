@@ -1,4 +1,4 @@
-//! A file of lines that grows while a run goes on. That a line could not be written is told once.
+//! A file of lines that grows while a run continues. That a line could not be written is told once.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -37,7 +37,7 @@ impl LineFile {
         })
     }
 
-    /// Adds a line, which ends with a line break, without its secrets. The run goes on when the disk has no room for it.
+    /// Adds a line, which ends with a line break, without its secrets. The run continues when the disk has no room for it.
     pub(super) fn write(&mut self, line: &str) {
         let torn = if self.is_torn { "\n" } else { "" };
         let text = format!("{torn}{}", log::redacted(line));

@@ -4,7 +4,6 @@ mod address;
 mod agent;
 mod args;
 mod baseline;
-mod check;
 mod clock;
 mod database;
 mod describe;

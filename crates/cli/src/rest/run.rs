@@ -18,22 +18,22 @@ use isobath_rest::job::{self, Config, Event, RunResult};
 use isobath_rest::openapi::{self, Api, Loader};
 use isobath_rest::probe::ProbeConfig;
 use isobath_rest::problem::SamplingConfig;
+use isobath_rest::report::{self, FinishedRun, RunFacts};
 use isobath_rest::suite::DATABASE_VARIABLE;
+use isobath_rest::verify::{SuiteVerifier, VerifiedSuite};
 use isobath_rewrite::build::InstrumentedBuild;
 
 use super::address::{base, guard};
 use super::args::{Budget, RestArgs};
 use super::baseline::Baseline;
-use super::check::{SuiteVerifier, VerifiedSuite};
 use super::clock::Clock;
 use super::describe;
 use super::events::EventLog;
-use super::folder::Folder;
+use super::folder::{Folder, command_line};
 use super::instances::{self, DatabaseCopies, PreparedInstance, StartedInstance};
 use super::instrumentation::{self, Instrumentation};
 use super::interrupt::Interruption;
 use super::interrupted::{InterruptedRun, report_lost_targets, report_resumption, wait_until_down};
-use super::islands;
 use super::journal::Journal;
 use super::launch::{LaunchPlan, PlainService};
 use super::output;
@@ -42,6 +42,7 @@ use super::snapshot;
 use super::start::wait;
 use super::users::{self, database_password, secrets};
 use super::view::View;
+use super::{islands, java};
 use crate::exit::Exit;
 use crate::log;
 use crate::terminal::{Terminal, Tone};
@@ -461,7 +462,7 @@ impl OpenRun<'_> {
         Ok(outcome)
     }
 
-    /// Writes suites and reports, runs the suites, and says what came of it all.
+    /// Writes suites and reports, runs the suites, and prints the summary.
     fn hand_over(&self, outcome: &RunResult) -> Result<Exit, SetupError> {
         let Plan {
             args,
@@ -472,17 +473,28 @@ impl OpenRun<'_> {
         } = self.plan;
         let (service, launch) = (&self.service, &self.launch);
         let seconds = self.before + self.began.elapsed().as_secs_f64();
-        let mut run = output::FinishedRun::new(
-            args,
-            launch,
+        let facts = RunFacts {
+            spec: args.spec.clone(),
+            algorithm: args.algorithm.to_string(),
+            seed: args.seed,
+            budget: args.budget.to_string(),
+            seconds,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: command_line(std::env::args()),
+            now: jiff::Timestamp::now(),
+            accepted: baseline.accepted.clone(),
+        };
+        let sources = |name: &str| output::source(args, name);
+        let mut run = FinishedRun::new(
+            facts,
             service,
             &self.users,
             outcome,
-            seconds,
-            interruption,
-        )
-        .built(self.built.as_ref())
-        .judged(baseline);
+            &launch.suite_settings(args),
+            &interruption.interrupt,
+        );
+        run.instrumented = self.built.as_ref().map(output::instrumented_code);
+        run.sources = &sources;
         let row_endpoint = service.with_database(|data| data.row_endpoint().map(str::to_owned));
         // Suites are proven on the service that they start.
         let with_rows = row_endpoint.as_ref().is_some_and(Option::is_some);
@@ -504,7 +516,7 @@ impl OpenRun<'_> {
             faults: outcome.faults.len() as u64,
             early: run.ended_early(),
         });
-        run.summarize(terminal, &files, &suites);
+        output::Summary { args, run: &run }.print(terminal, &files, &suites);
         if args.baseline.update_baseline {
             let faults = outcome.faults.iter().map(|(fault, _)| fault);
             let added = baseline.update(faults).map_err(unwritable)?;
@@ -517,18 +529,22 @@ impl OpenRun<'_> {
         Ok(exit(&run, |fault| baseline.fails(fault)))
     }
 
-    /// Writes everything, runs the suites, and writes what came of that.
+    /// Writes everything, runs the suites, and writes the results.
     fn write_and_verify(
         &self,
-        run: &output::FinishedRun<'_>,
+        run: &FinishedRun<'_>,
     ) -> io::Result<(Vec<VerifiedSuite>, Vec<PathBuf>)> {
         let (args, folder, log) = (self.plan.args, self.folder.path(), &self.log);
+        let variables = suite_variables();
         let check = |not_run: Option<String>| {
             let checker = SuiteVerifier {
                 folder,
+                redact: &|text| log::redacted(text).into_owned(),
                 base: &run.service.base,
                 secrets: &run.secrets,
-                interruption: &self.plan.interruption,
+                variables: &variables,
+                interrupt: &self.plan.interruption.interrupt,
+                clock: &|| self.began.elapsed(),
                 restart: &|| run.service.supervisor.restart_fresh(),
                 has_time: &|run| self.clock.used_after(run) < MAX_USED,
                 not_run,
@@ -548,7 +564,7 @@ impl OpenRun<'_> {
             None => None,
         };
         let (mut suites, mut verified) = check(Some(not_run.clone().unwrap_or_default()))?;
-        run.write(folder, &suites, &verified)?;
+        output::write(run, folder, &suites, &verified)?;
         if not_run.is_none() {
             lock(log).write(&Line::Stage {
                 stage: "check".to_owned(),
@@ -560,7 +576,7 @@ impl OpenRun<'_> {
         if run.ended_early().is_none() {
             run.call_disruptive(&|flag| self.clients.client(flag))?;
         }
-        let files = run.write(folder, &suites, &verified)?;
+        let files = output::write(run, folder, &suites, &verified)?;
         for suite in &suites {
             lock(log).write(&Line::SuiteWritten {
                 language: suite.view.language.clone(),
@@ -570,6 +586,14 @@ impl OpenRun<'_> {
         }
         Ok((suites, files))
     }
+}
+
+/// Environment variables of test runners.
+fn suite_variables() -> Vec<(String, String)> {
+    // What cargo builds is large, and the same for every suite.
+    let target = std::env::temp_dir().join("isobath-rest-target");
+    let cargo = ("CARGO_TARGET_DIR".to_owned(), target.display().to_string());
+    std::iter::once(cargo).chain(java::for_maven()).collect()
 }
 
 /// Says what the user should know of an instance at the end of a run.
@@ -608,7 +632,7 @@ fn while_listening<T>(feedback: Option<&Mutex<Box<dyn Feedback>>>, work: impl Fn
     })
 }
 
-fn exit(run: &output::FinishedRun<'_>, fails: impl Fn(&Fault) -> bool) -> Exit {
+fn exit(run: &FinishedRun<'_>, fails: impl Fn(&Fault) -> bool) -> Exit {
     let outcome = run.outcome;
     match (&outcome.lost, run.is_interrupted()) {
         (_, true) => Exit::Interrupted,
@@ -654,7 +678,7 @@ fn begin(args: &RestArgs, service: &Service, log: &Mutex<EventLog>) {
         seed: args.seed,
         algorithm: args.algorithm.to_string(),
     });
-    for limitation in describe::limitations(&service.api) {
+    for limitation in report::limitations(&service.api) {
         log.write(&Line::Limitation(limitation));
     }
 }

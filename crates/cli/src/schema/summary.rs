@@ -83,24 +83,6 @@ pub(crate) fn tell(report: &RunReport, terminal: &Terminal) {
             .map(|mutant| format!("alive: {}: {}", mutant.table, mutant.description));
         list(terminal, lines.collect());
     }
-    // What became a finding is told there, with its proof.
-    let untold = |requirement: &str| {
-        !report
-            .findings
-            .iter()
-            .any(|finding| finding.explanation.contains(requirement))
-    };
-    let infeasible = report
-        .infeasible
-        .iter()
-        .filter(|entry| untold(&entry.requirement));
-    let lines = infeasible.map(|entry| {
-        format!(
-            "infeasible: {}: {}; {}",
-            entry.table, entry.requirement, entry.proof
-        )
-    });
-    list(terminal, lines.collect());
     let lines = report.uncovered.iter().map(|entry| {
         format!(
             "open: {}: {}; {}",
@@ -110,6 +92,7 @@ pub(crate) fn tell(report: &RunReport, terminal: &Terminal) {
         )
     });
     list(terminal, lines.collect());
+    // What is infeasible is among the findings, with its proof.
     let lines = report
         .findings
         .iter()

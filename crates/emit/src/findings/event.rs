@@ -21,7 +21,7 @@ pub enum RunEvent {
         /// The algorithm.
         algorithm: String,
     },
-    /// A run that was stopped goes on.
+    /// A run that was stopped continues.
     Resumed {
         /// Calls that it had made.
         calls: u64,

@@ -50,7 +50,7 @@ pub struct RestReport {
     pub ended_early: Option<String>,
     /// What of the service's code was covered, in a white-box run.
     pub code: Option<CodeView>,
-    /// What became of the rows of the test database, where there is one.
+    /// The outcome of the rows of the test database, where there is one.
     pub database: Option<DatabaseView>,
     /// What the service asked of external services, where that was seen.
     pub outbound: Vec<OutboundView>,

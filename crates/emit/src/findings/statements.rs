@@ -135,7 +135,7 @@ pub(super) fn html(statements: &[StatementView]) -> Markup {
     }
 }
 
-/// What became of a rule, in a line.
+/// The outcome of a rule, in a line.
 fn outcome(rule: &RuleView) -> String {
     if rule.covered {
         format!("covered: {}: {}", rule.label, rule.description)

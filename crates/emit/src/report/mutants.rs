@@ -18,7 +18,7 @@ const HEADS: [&str; 5] = [
     "Killed by, or why it is not counted",
 ];
 
-/// All mutants as a table that can be filtered by words and by what became of them; nothing when there are none.
+/// All mutants as a table that can be filtered by words and by outcome; nothing when there are none.
 pub(super) fn section(mutation: &Mutation, tests: &[Test]) -> Markup {
     // Names of tests are unique within a suite; should they not be, the first one is as good.
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();

@@ -40,7 +40,7 @@ pub struct QueryReport {
     pub notes: Vec<String>,
 }
 
-/// One query and what became of its targets.
+/// One query and its outcomes targets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct QueryView {

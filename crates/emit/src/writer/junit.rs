@@ -89,7 +89,7 @@ impl Writer for Junit {
             out.push_str("  }\n");
         }
         out.push('\n');
-        out.push_str(database(suite.dialect));
+        out.push_str(&database(suite.dialect));
         out.push_str("}\n");
         Ok(vec![
             File {
@@ -191,12 +191,30 @@ fn imports(dialect: SuiteDialect) -> String {
     out
 }
 
-fn database(dialect: SuiteDialect) -> &'static str {
-    match dialect {
+/// The class `Database`: what all engines share, with the sections of the engine at the lines that name them.
+fn database(dialect: SuiteDialect) -> String {
+    let engine = match dialect {
         SuiteDialect::Sqlite => include_str!("junit/sqlite.java"),
         SuiteDialect::Postgres => include_str!("junit/postgres.java"),
         SuiteDialect::Mysql => include_str!("junit/mysql.java"),
+    };
+    let section = |name: &str| {
+        let mut sections = engine
+            .split("//// ")
+            .filter_map(|text| text.split_once('\n'));
+        sections
+            .find(|(of, _)| *of == name)
+            .map_or("", |(_, text)| text)
+    };
+    let exception = section("exception").trim_end();
+    let mut out = String::new();
+    for line in include_str!("junit/database.java").split_inclusive('\n') {
+        match line.strip_prefix("//// ") {
+            Some(name) => out.push_str(section(name.trim_end())),
+            None => out.push_str(&line.replace("EXCEPTION", exception)),
+        }
     }
+    out
 }
 
 fn list(out: &mut String, name: &str, statements: &[String]) {

@@ -58,7 +58,7 @@ pub(crate) fn shop() -> RunReport {
                 MutantView {
                     operator: "check-removal".into(),
                     table: "orders".into(),
-                    description: "CHECK (quantity > 0) is gone".into(),
+                    description: "CHECK (quantity > 0) is removed".into(),
                     status: MutantResult::Equivalent,
                     killed_by: None,
                     why: Some("quantity BETWEEN 1 AND 9 implies it".into()),

@@ -2,7 +2,7 @@
 
 use isobath_sql::Value;
 
-use super::{Definitions, source, unsupported};
+use super::{Definitions, source, trigger};
 use crate::database::{Database, DatabaseError};
 
 pub(super) fn definitions(database: &mut dyn Database) -> Result<Definitions, DatabaseError> {
@@ -36,20 +36,15 @@ pub(super) fn definitions(database: &mut dyn Database) -> Result<Definitions, Da
         "SELECT TRIGGER_NAME, EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS \
          WHERE TRIGGER_SCHEMA = DATABASE() ORDER BY TRIGGER_NAME",
     )?;
-    let limitations = triggers
+    let triggers = triggers
         .texts(0)
         .zip(triggers.texts(1))
-        .map(|(trigger, table)| {
-            unsupported(
-                database,
-                format!("TRIGGER {trigger} ON {table}"),
-                "a trigger may change or refuse rows",
-            )
-        })
+        .map(|(name, table)| trigger(database, format!("TRIGGER {name} ON {table}")))
         .collect();
     Ok(Definitions {
         name,
         sources,
-        limitations,
+        triggers,
+        limitations: Vec::new(),
     })
 }

@@ -21,7 +21,9 @@ pub struct Definitions {
     pub name: String,
     /// One text per type or table, in an order that works.
     pub sources: Vec<Source>,
-    /// What decides about rows but is no definition of a table, triggers above all.
+    /// Triggers, which decide about rows and are not in the model.
+    pub triggers: Vec<Limitation>,
+    /// Whatever else decides about rows and is not in the model.
     pub limitations: Vec<Limitation>,
 }
 
@@ -38,6 +40,7 @@ pub fn read(address: &str) -> Result<LoadedSchema, DatabaseError> {
         &definitions.sources,
         Some(database.dialect()),
     );
+    loaded.limitations.extend(definitions.triggers);
     loaded.limitations.extend(definitions.limitations);
     loaded.evidence = format!("read from {}", database.display_address());
     Ok(loaded)
@@ -58,6 +61,7 @@ pub fn definitions(database: &mut dyn Database) -> Result<Definitions, DatabaseE
                     source(database, "definition", &at.to_string(), format!("{sql};\n"))
                 })
                 .collect(),
+            triggers: Vec::new(),
             limitations: Vec::new(),
         });
     }
@@ -74,6 +78,11 @@ fn source(database: &dyn Database, what: &str, name: &str, text: String) -> Sour
         name: format!("{what} {name} in {}", database.display_address()),
         text,
     }
+}
+
+/// A trigger.
+fn trigger(database: &dyn Database, input: String) -> Limitation {
+    unsupported(database, input, "a trigger may change or refuse rows")
 }
 
 /// Something that may refuse rows and that no definition of a table can say.

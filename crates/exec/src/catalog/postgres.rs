@@ -3,7 +3,7 @@
 use isobath_sql::Value;
 use isobath_sql::ddl::Source;
 
-use super::{Definitions, source, unsupported};
+use super::{Definitions, source, trigger, unsupported};
 use crate::database::{Database, DatabaseError};
 
 /// Objects of the users': neither the system's nor an extension's.
@@ -24,28 +24,34 @@ pub(super) fn definitions(database: &mut dyn Database) -> Result<Definitions, Da
     sources.extend(sequences(database)?);
     sources.extend(tables(database)?);
     sources.extend(afterwards(database)?);
-    let mut limitations = Vec::new();
-    for [input, why] in pairs(
+    let triggers = texts(
         database,
         &format!(
-            "SELECT 'TRIGGER ' || t.tgname || ' ON ' || o.oid::regclass, \
-                    'a trigger may change or refuse rows', 1 AS part, o.oid \
-             FROM pg_trigger t JOIN pg_class o ON o.oid = t.tgrelid JOIN pg_namespace n ON n.oid = o.relnamespace \
-             WHERE {OURS} AND NOT t.tgisinternal \
-             UNION ALL \
-             SELECT 'PARTITION BY ' || pg_get_partkeydef(o.oid) || ' of ' || o.oid::regclass, \
-                    'rows that belong to no partition are refused', 2, o.oid \
-             FROM pg_class o JOIN pg_namespace n ON n.oid = o.relnamespace \
-             WHERE {OURS} AND o.relkind = 'p' AND NOT o.relispartition \
-             ORDER BY 3, 4, 1"
+            "SELECT 'TRIGGER ' || t.tgname || ' ON ' || o.oid::regclass \
+         FROM pg_trigger t JOIN pg_class o ON o.oid = t.tgrelid JOIN pg_namespace n ON n.oid = o.relnamespace \
+         WHERE {OURS} AND NOT t.tgisinternal ORDER BY o.oid, 1"
         ),
-    )? {
-        limitations.push(unsupported(database, input, &why));
-    }
+    )?;
+    let partitions = texts(
+        database,
+        &format!(
+            "SELECT 'PARTITION BY ' || pg_get_partkeydef(o.oid) || ' of ' || o.oid::regclass \
+         FROM pg_class o JOIN pg_namespace n ON n.oid = o.relnamespace \
+         WHERE {OURS} AND o.relkind = 'p' AND NOT o.relispartition ORDER BY o.oid, 1"
+        ),
+    )?;
+    let rows_without_partition = "rows that belong to no partition are refused";
     Ok(Definitions {
         name: name.into_iter().next().unwrap_or_default(),
         sources,
-        limitations,
+        triggers: triggers
+            .into_iter()
+            .map(|input| trigger(database, input))
+            .collect(),
+        limitations: partitions
+            .into_iter()
+            .map(|input| unsupported(database, input, rows_without_partition))
+            .collect(),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Definitions, source, unsupported};
+use super::{Definitions, source, trigger};
 use crate::database::{Database, DatabaseError};
 
 pub(super) fn definitions(database: &mut dyn Database) -> Result<Definitions, DatabaseError> {
@@ -13,14 +13,10 @@ pub(super) fn definitions(database: &mut dyn Database) -> Result<Definitions, Da
          ORDER BY type = 'table' DESC, rowid",
     )?;
     let mut sources = Vec::new();
-    let mut limitations = Vec::new();
+    let mut triggers = Vec::new();
     for ((kind, name), sql) in rows.texts(0).zip(rows.texts(1)).zip(rows.texts(2)) {
         if kind == "trigger" {
-            limitations.push(unsupported(
-                database,
-                format!("TRIGGER {name}"),
-                "a trigger may change or refuse rows",
-            ));
+            triggers.push(trigger(database, format!("TRIGGER {name}")));
         } else {
             sources.push(source(database, kind, name, format!("{sql};\n")));
         }
@@ -28,7 +24,8 @@ pub(super) fn definitions(database: &mut dyn Database) -> Result<Definitions, Da
     Ok(Definitions {
         name: name(database.display_address()),
         sources,
-        limitations,
+        triggers,
+        limitations: Vec::new(),
     })
 }
 

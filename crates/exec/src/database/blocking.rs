@@ -62,7 +62,7 @@ impl BlockingRuntime {
             })
     }
 
-    /// Lets work go on whenever something is waited for.
+    /// Lets work continue whenever something is waited for.
     pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(work);
     }

@@ -88,7 +88,7 @@ impl DatabaseCopy {
     ///
     /// # Errors
     ///
-    /// When the server is gone or refuses.
+    /// When the server is unreachable or refuses.
     pub fn remove(&self) -> Result<(), DatabaseError> {
         if self.is_removed.swap(true, Ordering::AcqRel) {
             return Ok(());

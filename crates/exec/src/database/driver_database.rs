@@ -50,7 +50,7 @@ impl DriverDatabase {
         current.reconnect();
         let lost = |why: &dyn ToString| DatabaseError::lost(&self.place, what, why.to_string());
         let Some(driver) = &mut current.driver else {
-            return Err(lost(&"the service is gone"));
+            return Err(lost(&"the connection to the service is closed"));
         };
         match question(driver) {
             Ok(answer) => Ok(Ok(answer)),

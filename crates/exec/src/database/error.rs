@@ -2,7 +2,7 @@
 
 use super::Refusal;
 
-/// Why a run cannot go on with a database.
+/// Why a run cannot continue with a database.
 ///
 /// Addresses in here never show a password.
 #[derive(Debug, thiserror::Error)]

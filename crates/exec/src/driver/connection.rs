@@ -96,7 +96,7 @@ impl Driver {
     ///
     /// # Errors
     ///
-    /// When the service is gone.
+    /// When the service is unreachable.
     pub fn track(&mut self, inputs: Vec<String>) -> Result<(), DriverError> {
         // Most candidates have markers only, and each message wakes a thread of the service.
         if self.tracked.as_ref() != Some(&inputs) {
@@ -110,7 +110,7 @@ impl Driver {
     ///
     /// # Errors
     ///
-    /// When the service is gone or does not answer. What it said before is lost here; a
+    /// When the service is unreachable or does not answer. What it said before is lost here; a
     /// panic can still be had from [`Driver::last_events`].
     pub fn events(&mut self) -> Result<Vec<Event>, DriverError> {
         self.sync()?;
@@ -135,7 +135,7 @@ impl Driver {
     ///
     /// # Errors
     ///
-    /// When the service is gone or does not answer.
+    /// When the service is unreachable or does not answer.
     pub fn write_count(&mut self) -> Result<u64, DriverError> {
         self.sync()?;
         Ok(self.writes)
@@ -145,7 +145,7 @@ impl Driver {
     ///
     /// # Errors
     ///
-    /// When the service is gone, or its driver or database refuses.
+    /// When the service is unreachable, or its driver or database refuses.
     pub fn run_sql(&mut self, text: &str) -> Result<TextRows, DriverError> {
         self.request += 1;
         let request = self.request;
@@ -161,7 +161,7 @@ impl Driver {
     ///
     /// # Errors
     ///
-    /// When the service is gone, or its driver refuses.
+    /// When the service is unreachable, or its driver refuses.
     pub fn reset(&mut self) -> Result<(), DriverError> {
         self.request += 1;
         let request = self.request;
@@ -175,7 +175,7 @@ impl Driver {
     ///
     /// # Errors
     ///
-    /// When the service is gone, or its driver refuses.
+    /// When the service is unreachable, or its driver refuses.
     pub fn describe(&mut self) -> Result<Vec<String>, DriverError> {
         self.request += 1;
         let request = self.request;

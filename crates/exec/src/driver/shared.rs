@@ -16,7 +16,7 @@ pub struct SharedDriver {
 #[derive(Debug)]
 pub struct CurrentDriver {
     listener: Listener,
-    /// Nothing while the service is gone.
+    /// Nothing while the service is unreachable.
     pub driver: Option<Driver>,
     /// Other living processes that answer requests of the service; their drivers were let go.
     others: BTreeSet<u32>,

@@ -17,7 +17,7 @@ use super::pool::{ConnectionPool, Exchange};
 use super::request::{ParsedRequest, Request};
 use super::retry_after;
 
-/// How often a wait looks whether it should go on.
+/// How often a wait looks whether it should continue.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How to call.

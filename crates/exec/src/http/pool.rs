@@ -28,7 +28,7 @@ use super::client::ClientConfig;
 use super::request::{Origin, ParsedRequest};
 use super::tls;
 
-/// How often a long wait looks whether it should go on.
+/// How often a long wait looks whether it should continue.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How often a connection is tried for which this machine has no port left.
 const TRIES: u32 = 40;

@@ -11,7 +11,7 @@ const LINES: usize = 12;
 /// At most so many characters of a line.
 const WIDTH: usize = 300;
 
-/// The output of a service; it goes on with the next life of the service. Clones are the same output.
+/// The output of a service; it continues with the next life of the service. Clones are the same output.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
     log: Arc<Mutex<Log>>,

@@ -162,7 +162,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// When the server is gone or refuses.
+    /// When the server is unreachable or refuses.
     pub fn create_database(&self) -> Result<String, DatabaseError> {
         if let Some(address) = self.spares().pop() {
             return Ok(address);

@@ -165,7 +165,7 @@ fn address(database: &Url, at: SocketAddr, name: &str, before: Option<&str>) -> 
     format!("{prefix}{}", moved(url, at))
 }
 
-/// `jdbc:` and its kin, and the address without it.
+/// `jdbc:` and similar, and the address without it.
 fn prefixed(address: &str) -> (&'static str, &str) {
     for prefix in ["jdbc:", "r2dbc:"] {
         if let Some(rest) = address.strip_prefix(prefix) {

@@ -49,7 +49,7 @@ pub(crate) trait Session: Send {
     fn unavailable_reply(&mut self, why: &str) -> Option<Vec<u8>>;
 }
 
-/// What becomes of bytes.
+/// What is done with bytes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Forwarded {
     /// What is passed on in place of them, if not they themselves.

@@ -5,7 +5,7 @@ use isobath_sql::DialectName;
 
 use crate::statement::StatementFailure;
 
-/// A statement that a service sent to its database, and what came of it.
+/// A statement that a service sent to its database, and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     /// The number of the candidate during which it was sent.

@@ -122,11 +122,9 @@ impl TestDatabase {
             &definitions.sources,
             Some(database.dialect()),
         );
-        let has_triggers = definitions
-            .limitations
-            .iter()
-            .any(|limitation| limitation.input.starts_with("TRIGGER "));
+        let has_triggers = !definitions.triggers.is_empty();
         let mut limitations = loaded.limitations;
+        limitations.extend(definitions.triggers);
         limitations.extend(definitions.limitations);
         let schema = loaded.schema;
         let saved = SavedTables::save(database.as_mut(), &schema)?;
@@ -216,7 +214,7 @@ impl TestDatabase {
     ///
     /// # Errors
     ///
-    /// When the connection is lost, or a table is gone.
+    /// When the connection is lost, or a table is missing.
     pub fn read(&mut self, tables: &Tables) -> Result<RowImage, DatabaseError> {
         let mut image = RowImage::default();
         let dialect = self.dialect();
@@ -263,7 +261,7 @@ impl TestDatabase {
     ///
     /// # Errors
     ///
-    /// When the connection is lost, or a table is gone.
+    /// When the connection is lost, or a table is missing.
     pub fn detect_changes(&mut self, suspects: &Tables) -> Result<RowDiff, DatabaseError> {
         let started = std::time::Instant::now();
         let change_stamp = ChangeStamp::read(self.database.as_mut())?;
@@ -301,7 +299,7 @@ impl TestDatabase {
     ///
     /// # Errors
     ///
-    /// When the connection is lost, or the database refuses (the service holds a lock, a table is gone).
+    /// When the connection is lost, or the database refuses (the service holds a lock, a table is missing).
     pub fn reset(&mut self, written: &Tables) -> Result<ResetResult, DatabaseError> {
         let started = std::time::Instant::now();
         let mut reset = self

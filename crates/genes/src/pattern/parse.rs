@@ -73,7 +73,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Goes on with the span noted, and takes the note back if that fails.
+    /// Continues with the span noted, and takes the note back if that fails.
     fn set_taint_marker(
         &mut self,
         part: PartId,
@@ -153,7 +153,7 @@ impl<'a> Matcher<'a> {
     ) -> bool {
         let more = n < max
             && self.part(sub, start, &mut |this, end| {
-                // An empty round would go on forever.
+                // An empty round would continue forever.
                 (end > start || n < min)
                     && this.again(id, (sub, min, max), (first, end, n + 1), next)
             });

@@ -14,7 +14,7 @@ pub struct CallEffect {
     pub target: Option<AddressedRow>,
     /// Whether the response refers to an existing row, or repeats an idempotent request.
     pub mentions_existing_row: bool,
-    /// Rows whose reference leads nowhere since the call.
+    /// Rows whose reference has no target since the call.
     pub orphans: Vec<Orphan>,
     /// Constraints that what was sent would violate if it were stored as it is, as indices of table and constraint.
     pub attempts: Vec<(usize, usize)>,
@@ -31,7 +31,7 @@ pub struct AddressedRow {
     pub row: Vec<Value>,
 }
 
-/// A row whose reference leads nowhere, in a table where all others lead somewhere.
+/// A row whose reference has no target, in a table where all others lead somewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Orphan {
     /// Its table.

@@ -46,7 +46,7 @@ struct NamedReference {
     parent_column: usize,
     /// Whether a row was seen whose reference leads somewhere.
     is_proven: bool,
-    /// Whether a row was there from the start whose reference leads nowhere.
+    /// Whether a row was there from the start whose reference has no target.
     had_dangling_rows: bool,
 }
 
@@ -85,7 +85,7 @@ impl RowObserver {
     ///
     /// # Errors
     ///
-    /// When the database is gone.
+    /// When the database is unreachable.
     pub fn begin(&mut self, state: &mut TestDatabase) -> Result<(), DatabaseError> {
         if self.is_enabled {
             state.detect_changes(&Tables::new())?;
@@ -97,7 +97,7 @@ impl RowObserver {
     ///
     /// # Errors
     ///
-    /// When the database is gone.
+    /// When the database is unreachable.
     pub fn look(
         &mut self,
         state: &mut TestDatabase,

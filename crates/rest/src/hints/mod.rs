@@ -247,7 +247,7 @@ impl Hint {
                 }
             }
             Constraint::Text(_) => {
-                // A second sample of the same kind is as good as the first, so that the gene goes on being mutated.
+                // A second sample of the same kind is as good as the first, so that the gene keeps being mutated.
                 if let Some(model) = &self.model
                     && !is_special(input, pointer)
                 {

@@ -118,7 +118,7 @@ pub struct TimelinePoint {
 }
 
 impl EventReporter {
-    /// Goes on from where an earlier run was, if there was one.
+    /// Continues from where an earlier run was, if there was one.
     pub(super) fn new(sink: EventSink, earlier: Option<&PreviousRun>) -> Self {
         Self {
             sink,

@@ -155,9 +155,9 @@ impl Config {
 pub struct Test {
     /// The calls.
     pub candidate: Candidate,
-    /// What came of them.
+    /// Their results.
     pub exchanges: Vec<Exchange>,
-    /// What came of them the second time; what differs is not asserted.
+    /// Their results the second time; what differs is not asserted.
     pub again: Vec<Exchange>,
     /// What it covers.
     pub covers: Vec<Target>,

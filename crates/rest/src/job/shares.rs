@@ -56,7 +56,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Goes on from another count of calls.
+    /// Continues from another count of calls.
     pub(super) fn after(per_call: f64, calls: u64, used: f64) -> Self {
         let window = calls.min(WINDOW);
         let mark = (calls - window, used - window as f64 * per_call);

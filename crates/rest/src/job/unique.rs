@@ -26,7 +26,7 @@ const CREATED: u16 = 201;
 ///
 /// # Errors
 ///
-/// When the service is gone.
+/// When the service is unreachable.
 pub(super) fn learn_unique_texts(
     problem: &RestProblem,
     archive: &Archive<Candidate>,

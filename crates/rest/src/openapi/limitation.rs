@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// What kind of construct is outside the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LimitationKind {
-    /// A `$ref` leads nowhere, or its document could not be loaded.
+    /// A `$ref` has no target, or its document could not be loaded.
     UnresolvedReference,
     /// References that lead in a circle without any content.
     ReferenceCycle,

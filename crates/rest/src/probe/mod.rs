@@ -236,7 +236,7 @@ impl Prober<'_> {
     }
 
     /// Makes the calls, and keeps every fault that a single answer or the rows show, whatever the probe is about;
-    /// `None` when there is no time left or the service is gone.
+    /// `None` when there is no time left or the service is unreachable.
     fn run(&mut self, candidate: &Candidate) -> Option<Vec<Exchange>> {
         if self.lost.is_some() || !(self.left)(self.calls) {
             return None;

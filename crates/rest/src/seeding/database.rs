@@ -165,7 +165,7 @@ impl LiveDatabase {
         self.row_endpoint.as_deref()
     }
 
-    /// Why the database in the memory of the service could not be reset. The run then goes on without rows.
+    /// Why the database in the memory of the service could not be reset. The run then continues without rows.
     #[must_use]
     pub fn reset_failure(&self) -> Option<&str> {
         self.reset_failure.as_deref()
@@ -231,7 +231,7 @@ impl LiveDatabase {
     ///
     /// # Errors
     ///
-    /// When the database is gone, or cannot be reset.
+    /// When the database is unreachable, or cannot be reset.
     pub fn begin(&mut self, candidate: &Candidate) -> Result<SeededRows, DatabaseError> {
         self.before.clear();
         self.current = None;
@@ -296,7 +296,7 @@ impl LiveDatabase {
     ///
     /// # Errors
     ///
-    /// When the database is gone.
+    /// When the database is unreachable.
     pub fn end(
         &mut self,
         exchanges: &mut [Exchange],
@@ -363,7 +363,7 @@ impl LiveDatabase {
     ///
     /// # Errors
     ///
-    /// When the database is gone.
+    /// When the database is unreachable.
     pub fn observe(
         &mut self,
         api: &Api,
@@ -399,7 +399,7 @@ impl LiveDatabase {
     ///
     /// # Errors
     ///
-    /// When the database is gone.
+    /// When the database is unreachable.
     pub fn accept_writes(&mut self) -> Result<(), DatabaseError> {
         self.watch.begin(&mut self.state)
     }

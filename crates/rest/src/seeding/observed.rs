@@ -36,7 +36,7 @@ pub struct ObservedQuery {
     pub(super) substitutions: Vec<RowSubstitution>,
 }
 
-/// A statement that looked for rows, and what became of it in a run.
+/// A statement that looked for rows, and its outcome in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatementReport {
     /// The text without its values.
@@ -52,7 +52,7 @@ pub struct StatementReport {
 }
 
 impl StatementReport {
-    /// Adds what became of the same statement in another instance of the service.
+    /// Adds the outcome of the same statement in another instance of the service.
     pub(super) fn merge(&mut self, other: Self) {
         self.times += other.times;
         self.found += other.found;

@@ -45,7 +45,7 @@ const MAX_RULES: usize = 40;
 /// Texts whose rules are made; values make ever new texts.
 const MAX_READINGS: u64 = 20_000;
 
-/// The rules of all statements, and what became of them.
+/// The rules of all statements, and their outcome.
 #[derive(Debug, Default)]
 pub(super) struct CoverageRules {
     /// By shape of the statement, in the order in which rules were met.
@@ -84,7 +84,7 @@ impl CoverageRules {
             };
             Some(Arc::new(CoverageRule {
                 label: label.into(),
-                description: target.description,
+                description: target.description.to_string(),
                 query: parse(&target.sql, schema, dialect).ok()?,
             }))
         });

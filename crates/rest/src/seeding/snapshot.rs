@@ -87,7 +87,7 @@ fn insert_again(schema: &Schema, table: usize, row: &[Value], dialect: DialectNa
     statement
 }
 
-/// The statement that lets a table go on counting after its rows.
+/// The statement that lets a table continue counting after its rows.
 fn restart_counter(
     schema: &Schema,
     table: usize,

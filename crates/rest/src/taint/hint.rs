@@ -35,7 +35,7 @@ pub(super) fn hint_for(
                 .flat_map(|text| [text.clone(), text.to_lowercase(), text.to_uppercase()])
                 .collect(),
         ),
-        // What follows, precedes or surrounds is still open, and goes on being watched.
+        // What follows, precedes or surrounds is still open, and is still watched.
         InputUse::StartsWith if !input.starts_with(first.as_str()) => {
             wanted(vec![format!("{first}{marker}"), first.clone()])
         }

@@ -153,7 +153,7 @@ impl Prepared {
         (outcome, suite)
     }
 
-    /// The same; whoever told statements goes on as long as what is given back.
+    /// The same; whoever told statements continues as long as what is given back.
     pub(crate) fn run_and_keep(self, name: &str) -> (RunResult, HttpSuite, Arc<Service>) {
         let (outcome, service) = self.run_for(|_| {});
         let suite = suite::suite(name, &service, &[], &outcome.tests, jiff::Timestamp::now());

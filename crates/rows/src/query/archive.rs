@@ -14,7 +14,7 @@ use super::unread;
 /// How far a target is that we cannot evaluate over a candidate.
 const UNKNOWN: f64 = 1e9;
 
-/// Candidates that cover something, and what became of each target.
+/// Candidates that cover something, and the outcome of each target.
 pub(super) struct Archive<'a> {
     pub(super) context: SolverContext<'a>,
     pub(super) targets: &'a [QueryTarget],

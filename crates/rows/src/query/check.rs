@@ -23,7 +23,7 @@ pub struct CurrentQuery<'a> {
     pub written: DialectName,
 }
 
-/// What became of a query's tests.
+/// The outcome of a query's tests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CheckResult {
     /// How many tests go as before.
@@ -152,7 +152,7 @@ fn coverage(
                     let text = CaseTarget {
                         rule: target.label(),
                         sql: target.sql,
-                        description: target.description,
+                        description: target.description.to_string(),
                     };
                     (text, target.parameters)
                 })

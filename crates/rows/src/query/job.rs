@@ -23,7 +23,7 @@ use super::target::QueryTarget;
 pub use super::archive::EngineJudge;
 pub use super::construct::Cause;
 
-/// What became of one target.
+/// The outcome of one target.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TargetStatus {
     /// The fixture of this number covers it.
@@ -85,7 +85,7 @@ impl UncoveredReason {
     }
 }
 
-/// What became of a query's targets.
+/// The outcome of a query's targets.
 #[derive(Clone, Debug, Default)]
 pub struct CoverageOutcome {
     /// What covers the targets.
@@ -94,7 +94,7 @@ pub struct CoverageOutcome {
     pub statuses: Vec<TargetStatus>,
     /// How often a query was run over a candidate.
     pub evaluations: u64,
-    /// The time for which rows were found: what NOW and its kin answered.
+    /// The time for which rows were found: what NOW and similar functions answered.
     pub now: DateTime,
 }
 

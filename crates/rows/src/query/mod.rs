@@ -5,6 +5,8 @@
 //! that there is none; `search` looks for one; `archive` keeps what was found. [`job`] does all
 //! targets of a query by an [`algorithm`] and hands over [`fixture`]s, or ends early ([`stop`]); [`confirm`] asks a real engine.
 //!
+//! [`cover`] does all of this for a query of an input, from its text to confirmed fixtures.
+//!
 //! [`print`](mod@print) makes a suite of what was found, [`overview`](mod@overview) what a report shows of it,
 //! and [`check`](mod@check) runs stored tests against a changed query.
 
@@ -14,6 +16,7 @@ pub mod candidate;
 pub mod check;
 pub mod confirm;
 pub mod construct;
+pub mod cover;
 pub mod fixture;
 pub mod job;
 mod minimize;

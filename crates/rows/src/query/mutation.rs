@@ -24,7 +24,7 @@ use super::search::operators::CandidateFactory;
 use super::search::space::SearchSpace;
 use super::target::QueryTarget;
 
-/// What became of a mutant.
+/// The outcome of a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryMutantStatus {
     /// The fixture of this number kills it.
@@ -46,7 +46,7 @@ pub enum QueryMutantStatus {
     },
 }
 
-/// The mutants of a query and what became of them.
+/// The mutants of a query and their outcome.
 #[derive(Clone, Debug, Default)]
 pub struct MutationAnalysis {
     /// The mutants.

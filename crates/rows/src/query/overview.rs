@@ -80,7 +80,7 @@ fn clauses(covered: &CoveredQuery<'_>, schema: &Schema) -> Vec<ClauseView> {
     views
 }
 
-/// How many bytes of a query's text are a clause, blanks and case apart; none when it goes on in
+/// How many bytes of a query's text are a clause, blanks and case apart; none when it continues in
 /// another way. The parser does not know where `IS NULL` ends.
 fn written(text: &str, clause: &str) -> usize {
     let mut rest = text.char_indices().filter(|(_, c)| !c.is_whitespace());

@@ -14,6 +14,8 @@ pub struct QueryTarget {
     pub rule: String,
     /// What it asks for, for people.
     pub says: String,
+    /// The situation alone, without what follows from it.
+    pub situation: String,
     /// For each place of a parameter in `sql`, which of the covered query's parameters it is.
     pub parameters: Vec<usize>,
     /// Whether a parameter is an array. We give it one element, so what is impossible with one may be possible with more.
@@ -36,12 +38,13 @@ impl QueryTarget {
         let made = Self::with_parameters(
             &target.sql,
             &target.label(),
-            &target.description,
+            &target.description.to_string(),
             target.parameters.clone(),
             schema,
             syntax,
         );
         Self {
+            situation: target.description.situation.clone(),
             clause: Some(target.clause.clone()),
             ..made
         }
@@ -67,6 +70,7 @@ impl QueryTarget {
             rule: rule.to_owned(),
             says: says.to_owned(),
             takes_array: parameter::arrays(sql, syntax).contains(&true),
+            situation: says.to_owned(),
             parameters,
             clause: None,
             query,

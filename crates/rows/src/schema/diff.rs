@@ -95,7 +95,7 @@ pub fn failing_tests(
         let mut after = MemoryDatabase::new(new, dialect);
         for statement in test.statements() {
             let now = match mapping.statement(statement) {
-                None => Some("it names a table or column that is gone".to_owned()),
+                None => Some("it names a table or column that was removed".to_owned()),
                 Some(translated) => {
                     let verdicts = (before.run(statement), after.run(&translated));
                     match verdicts {

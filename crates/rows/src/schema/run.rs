@@ -38,7 +38,7 @@ pub struct SchemaRun {
     pub notes: Vec<Limitation>,
     /// Requirements and tests.
     pub outcome: SchemaOutcome,
-    /// What became of the mutants.
+    /// The outcome of the mutants.
     pub analysis: Option<Analysis>,
 }
 

@@ -21,7 +21,7 @@ pub struct ExistingRows {
     pub schema: Arc<Schema>,
     /// The database.
     pub dialect: DialectName,
-    /// What NOW and its kin answer, more or less.
+    /// What NOW and similar functions answer, more or less.
     pub now: DateTime,
     /// The rows that are there before anything is inserted, by table; of large tables, some.
     pub existing: Vec<Vec<Vec<Value>>>,

@@ -30,7 +30,7 @@ pub trait Algorithm<P: Problem> {
     /// The next candidate.
     fn propose(&mut self, context: &mut Context<'_, P>) -> Proposal<P::Candidate>;
 
-    /// Takes in what became of a proposal, after the archive did.
+    /// Takes in the outcome of a proposal, after the archive did.
     fn on_evaluated(
         &mut self,
         context: &mut Context<'_, P>,
@@ -98,7 +98,7 @@ impl<C> Clone for Parent<C> {
     }
 }
 
-/// What became of a proposal.
+/// The outcome of a proposal.
 #[derive(Debug)]
 pub struct Evaluated<'a, C> {
     /// The candidate.

@@ -9,7 +9,7 @@ use super::generate::TargetDraft;
 use super::mcdc::{self, RuleSelection};
 use super::scope::ColumnId;
 use super::select_block::{self, SelectBlock};
-use super::target::{Clause, ClauseKind, CoverageRule};
+use super::target::{Clause, ClauseKind, CoverageRule, Description};
 use super::value_class;
 
 /// The targets of all choices, first those of the select list.
@@ -99,10 +99,10 @@ fn guard(
     for (index, argument) in tested.iter().enumerate() {
         let mut terms = nulls.clone();
         terms.push(Expr::IsNotNull(Box::new((*argument).clone())));
-        let description = format!(
-            "`{argument}` is not NULL, so `{}` is that value",
-            brief(&choice.expr)
-        );
+        let description = Description {
+            situation: format!("`{argument}` is not NULL"),
+            consequence: format!(", so `{}` is that value", brief(&choice.expr)),
+        };
         let until = tested.get(..=index).unwrap_or_default();
         let draft = argument_draft(block, kind, choice, until, terms, true, how)?;
         drafts.extend(draft.map(|draft| TargetDraft {
@@ -113,11 +113,11 @@ fn guard(
     }
     let names: Vec<String> = tested.iter().map(|of| format!("`{of}`")).collect();
     let verb = if names.len() == 1 { "is" } else { "are" };
-    let description = format!(
-        "{} {verb} NULL, so `{}` falls back on its last argument",
-        names.join(" and "),
-        brief(&choice.expr)
-    );
+    let whole = brief(&choice.expr);
+    let description = Description {
+        situation: format!("{} {verb} NULL", names.join(" and ")),
+        consequence: format!(", so `{whole}` falls back on its last argument"),
+    };
     let draft = argument_draft(block, kind, choice, tested, nulls, false, how)?;
     drafts.extend(draft.map(|draft| TargetDraft {
         description,
@@ -179,11 +179,11 @@ fn argument_draft(
         },
         clause: clause(kind, &choice.expr),
         nesting: Vec::new(),
-        description: String::new(),
+        description: Description::default(),
     }))
 }
 
-/// The conditions of CASE and its kin, in the order in which they are tried.
+/// The conditions of CASE and similar expressions, in the order in which they are tried.
 fn conditions(expr: &Expr) -> Vec<Expr> {
     match expr {
         Expr::Case {
@@ -228,7 +228,7 @@ fn branches(
                     terms: Vec<Expr>,
                     refused: &[ConditionTree],
                     null: Option<&ColumnId>,
-                    description| {
+                    description: Description| {
         let reached = |leaf: &ConditionLeaf| leaf.depends(|id| Some(id) == null);
         let refused = refused.iter().filter_map(|node| node.without(&reached));
         let refused = refused.map(|node| node.negation());
@@ -266,10 +266,13 @@ fn branches(
             let (rule, description) = if single && case.rule == CoverageRule::True {
                 (
                     CoverageRule::Chosen,
-                    format!("`{}` chooses its branch of `{short}`", brief(condition)),
+                    format!("`{}` chooses its branch of `{short}`", brief(condition)).into(),
                 )
             } else {
-                (case.rule, format!("in `{short}`, {}", case.description))
+                (
+                    case.rule,
+                    case.description.within(&format!("in `{short}`, ")),
+                )
             };
             let null = case.null.as_ref().map(|found| &found.id);
             push(rule, case.terms, &refused, null, description);
@@ -283,7 +286,7 @@ fn branches(
             Vec::new(),
             &refused,
             None,
-            description,
+            description.into(),
         );
     }
     Ok(())

@@ -59,7 +59,7 @@ pub(super) struct ExprParts {
     pub(super) mentions: Vec<ColumnMention>,
     pub(super) subqueries: Vec<Query>,
     pub(super) aggregates: Vec<AggregateCall>,
-    /// IFNULL, COALESCE and their kin.
+    /// IFNULL, COALESCE and similar functions.
     pub(super) guards: Vec<ConditionalExpr>,
     /// CASE, IF, NULLIF.
     pub(super) cases: Vec<ConditionalExpr>,

@@ -13,7 +13,8 @@ use super::parameter;
 use super::scope::{CoverageContext, Ctes, Scope};
 use super::select_block::{self, SelectBlock};
 use super::target::{
-    Clause, ClauseKind, CoverageOptions, CoverageRule, CoverageTarget, Nesting, QueryCriterion,
+    Clause, ClauseKind, CoverageOptions, CoverageRule, CoverageTarget, Description, Nesting,
+    QueryCriterion,
 };
 use super::{conditional, grouping, joins, order, parse, setop, subquery};
 use crate::dialect::DialectName;
@@ -63,7 +64,7 @@ pub(super) struct TargetDraft {
     pub(super) rule: CoverageRule,
     pub(super) clause: Clause,
     pub(super) nesting: Vec<Nesting>,
-    pub(super) description: String,
+    pub(super) description: Description,
 }
 
 impl TargetDraft {
@@ -77,7 +78,10 @@ impl TargetDraft {
                 ..self.clause
             },
             nesting: self.nesting,
-            description: parameter::unmark(&self.description).0,
+            description: Description {
+                situation: parameter::unmark(&self.description.situation).0,
+                consequence: parameter::unmark(&self.description.consequence).0,
+            },
             parameters,
         }
     }
@@ -242,7 +246,7 @@ fn having(block: &SelectBlock<'_>, how: RuleSelection) -> Vec<TargetDraft> {
             rule: case.rule,
             clause: clause(ClauseKind::Having, &case.leaf),
             nesting: Vec::new(),
-            description: format!("for a group, {}", case.description),
+            description: case.description.within("for a group, "),
         }
     };
     mcdc::cases(node, &block.scope, how)

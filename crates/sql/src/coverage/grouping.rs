@@ -296,7 +296,7 @@ fn draft(select: Select, rule: CoverageRule, clause: Clause, description: String
         rule,
         clause,
         nesting: Vec::new(),
-        description,
+        description: description.into(),
     }
 }
 

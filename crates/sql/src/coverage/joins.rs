@@ -51,7 +51,8 @@ fn joined(block: &SelectBlock<'_>, conditional: bool) -> TargetDraft {
             "every join finds a partner".to_owned()
         } else {
             "there is a row to return".to_owned()
-        },
+        }
+        .into(),
     }
 }
 
@@ -126,7 +127,7 @@ fn side(
         rule,
         clause: clause(block.part(index)),
         nesting: Vec::new(),
-        description,
+        description: description.into(),
     };
     drafts.push(draft(rule, &[], description.to_owned()));
     let nullable: Vec<&JoinColumn> = roles
@@ -323,7 +324,7 @@ fn condition_drafts(
                 span: condition::span(&case.leaf.expr),
             },
             nesting: Vec::new(),
-            description: format!("in a pair of rows, {}", case.description),
+            description: case.description.within("in a pair of rows, "),
         });
     }
     Ok(())

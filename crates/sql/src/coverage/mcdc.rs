@@ -14,7 +14,7 @@ use super::boundary::{self, BoundaryPoint};
 use super::condition::{self, ConditionLeaf, ConditionTree, brief};
 use super::expr_parts::ColumnMention;
 use super::scope::{ColumnId, ResolvedColumn, Scope};
-use super::target::{CoverageRule, QueryCriterion};
+use super::target::{CoverageRule, Description, QueryCriterion};
 
 /// Longer lists are met by their first and last item only.
 const MAX_ITEMS: usize = 8;
@@ -42,7 +42,7 @@ pub(super) struct McdcCase {
     /// The column that is NULL.
     pub(super) null: Option<ResolvedColumn>,
     pub(super) leaf: Rc<ConditionLeaf>,
-    pub(super) description: String,
+    pub(super) description: Description,
 }
 
 /// The cases of a condition, leaf by leaf.
@@ -118,7 +118,7 @@ impl CaseBuilder<'_, '_> {
                 sides.reverse();
             }
             for (rule, expr, word) in sides {
-                let description = format!("`{}` is {word}{}", brief(&leaf.expr), self.turns());
+                let description = self.decisive(format!("`{}` is {word}", brief(&leaf.expr)));
                 self.push(leaf, rule, expr, context, None, description);
             }
         }
@@ -139,11 +139,16 @@ impl CaseBuilder<'_, '_> {
         }
     }
 
-    fn turns(&self) -> &'static str {
-        if self.alone {
+    /// The situation of a leaf that decides alone.
+    fn decisive(&self, situation: String) -> Description {
+        let consequence = if self.alone {
             ""
         } else {
             ", and the outcome turns on it"
+        };
+        Description {
+            situation,
+            consequence: consequence.to_owned(),
         }
     }
 
@@ -175,7 +180,10 @@ impl CaseBuilder<'_, '_> {
     ) {
         let column = mention.expr();
         let whole = brief(&leaf.expr);
-        let description = format!("`{column}` is NULL, so `{whole}` is neither true nor false");
+        let description = Description {
+            situation: format!("`{column}` is NULL"),
+            consequence: format!(", so `{whole}` is neither true nor false"),
+        };
         let test = Expr::IsNull(Box::new(column));
         self.push(
             leaf,
@@ -208,7 +216,7 @@ impl CaseBuilder<'_, '_> {
             if null && !may_be_null {
                 continue;
             }
-            let description = format!("`{}` is {word}{}", brief(&leaf.expr), self.turns());
+            let description = self.decisive(format!("`{}` is {word}", brief(&leaf.expr)));
             self.push(
                 leaf,
                 rule,
@@ -323,7 +331,7 @@ impl CaseBuilder<'_, '_> {
         variant: Expr,
         context: &[SiblingTruth<'_>],
         null: Option<&ResolvedColumn>,
-        description: String,
+        description: impl Into<Description>,
     ) {
         let mut terms = vec![variant.clone()];
         terms.extend(context.iter().filter_map(|&(node, truth)| {
@@ -357,7 +365,7 @@ impl CaseBuilder<'_, '_> {
                 terms,
                 null: null.cloned(),
                 leaf: Rc::clone(leaf),
-                description,
+                description: description.into(),
             });
         }
     }

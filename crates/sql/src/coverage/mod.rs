@@ -71,6 +71,6 @@ pub use error::TargetError;
 pub use generate::targets;
 pub use parameter::{ParameterMention, is_before_operand};
 pub use target::{
-    Clause, ClauseKind, CoverageOptions, CoverageRule, CoverageTarget, Nesting, QueryCriterion,
-    Span,
+    Clause, ClauseKind, CoverageOptions, CoverageRule, CoverageTarget, Description, Nesting,
+    QueryCriterion, Span,
 };

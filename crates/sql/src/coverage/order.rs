@@ -63,7 +63,7 @@ fn partition(block: &SelectBlock<'_>, spec: &WindowSpec, drafts: &mut Vec<Target
             rule,
             clause: clause.clone(),
             nesting: Vec::new(),
-            description,
+            description: description.into(),
         });
     };
     let several = || greater(count(None, false), one());
@@ -128,7 +128,7 @@ fn order(block: &SelectBlock<'_>, query: &Query, drafts: &mut Vec<TargetDraft>) 
             rule,
             clause: clause.clone(),
             nesting: Vec::new(),
-            description,
+            description: description.into(),
         });
     };
     let differ = greater(count(Some(first), true), one());
@@ -175,7 +175,7 @@ fn limit(block: &SelectBlock<'_>, query: &Query, drafts: &mut Vec<TargetDraft>) 
                 span: None,
             },
             nesting: Vec::new(),
-            description,
+            description: description.into(),
         });
     };
     let rows = |op, bound| compare(count(None, false), op, number(bound));

@@ -200,7 +200,7 @@ fn reading_part(statement: Statement) -> Result<Query, TargetError> {
     }
 }
 
-/// `WITH … UPDATE` and its kin are queries to the parser, with a statement as body.
+/// `WITH … UPDATE` and similar statements are queries to the parser, with a statement as body.
 fn from_query(query: Query) -> Result<Query, TargetError> {
     match *query.body {
         SetExpr::Insert(statement)

@@ -30,7 +30,8 @@ pub(super) fn drafts(left: &SetExpr, op: SetOperator, right: &SetExpr) -> Vec<Ta
         description: format!(
             "a row comes from {description}",
             description = description.replace("{}", &clause.text)
-        ),
+        )
+        .into(),
     };
     vec![
         draft(

@@ -136,7 +136,7 @@ fn wrap(
         rule: inner.rule,
         clause: inner.clause,
         nesting: path,
-        description: format!("in a subquery, {}", inner.description),
+        description: inner.description.within("in a subquery, "),
     }
 }
 

@@ -26,6 +26,40 @@ impl Default for CoverageOptions {
     }
 }
 
+/// The situation of a target in words, and what follows from it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Description {
+    /// The situation.
+    pub situation: String,
+    /// The rest of the sentence, if there is one.
+    pub consequence: String,
+}
+
+impl Description {
+    /// The same in a part of the query, which the prefix names.
+    pub(super) fn within(self, prefix: &str) -> Self {
+        Self {
+            situation: format!("{prefix}{}", self.situation),
+            ..self
+        }
+    }
+}
+
+impl From<String> for Description {
+    fn from(situation: String) -> Self {
+        Self {
+            situation,
+            consequence: String::new(),
+        }
+    }
+}
+
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.situation, self.consequence)
+    }
+}
+
 /// One thing worth covering.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CoverageTarget {
@@ -38,7 +72,7 @@ pub struct CoverageTarget {
     /// The enclosing queries' places through which the clause is reached, outermost first.
     pub nesting: Vec<Nesting>,
     /// What the rows must show, for people.
-    pub description: String,
+    pub description: Description,
     /// For each parameter of `sql`, in order of appearance, which of the query's parameters it is,
     /// from 0. Repeated names and numbers share an index; every bare `?` or `%s` has its own.
     pub parameters: Vec<usize>,

@@ -466,7 +466,7 @@ pub(super) fn column_index(columns: &[Column], name: &str) -> Option<usize> {
         })
 }
 
-/// A parsed name; `public` and its kin stay, so that two schemas can hold one name.
+/// A parsed name; `public` and similar names stay, so that two schemas can hold one name.
 pub(super) fn name_of(name: &ObjectName) -> QualifiedName {
     let parts: Vec<&Ident> = name.0.iter().filter_map(|part| part.as_ident()).collect();
     let last = parts.last();

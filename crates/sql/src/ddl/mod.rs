@@ -12,6 +12,7 @@ mod apply;
 mod constraints;
 mod detect_dialect;
 mod excerpt;
+mod fold;
 mod load;
 mod migration_order;
 pub(crate) mod parse;
@@ -24,6 +25,7 @@ use crate::limitation::Limitation;
 use crate::schema::Schema;
 
 pub use excerpt::excerpt;
+pub use fold::load_for_engine;
 pub use load::load;
 pub use migration_order::{SkippedMigration, migration_order};
 

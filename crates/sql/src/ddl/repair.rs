@@ -183,7 +183,7 @@ pub(super) fn without(text: &str, range: &Range<usize>) -> String {
     edits.apply(text)
 }
 
-/// What becomes of one element of a CREATE TABLE or one action of an ALTER TABLE.
+/// What is done with one element of a CREATE TABLE or one action of an ALTER TABLE.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ElementKind {
     Column,
@@ -544,7 +544,7 @@ fn tail(tokens: &[Token<'_>], close: usize, text: &str, edits: &mut Edits, out: 
                 "partitions are not supported: rows outside every partition count as accepted",
             ));
             break;
-        } else if (token.is("AS") || token.is("SELECT")) && !out.has_query() {
+        } else if token.is("AS") || token.is("SELECT") {
             out.removed.push(removed(
                 rest.get(index..).unwrap_or_default(),
                 text,
@@ -556,12 +556,4 @@ fn tail(tokens: &[Token<'_>], close: usize, text: &str, edits: &mut Edits, out: 
     }
     let last = rest.last().map_or(first.end(), Token::end);
     edits.blank(first.start.offset..last);
-}
-
-impl TableText {
-    fn has_query(&self) -> bool {
-        self.removed
-            .iter()
-            .any(|removed| removed.why == "columns that come from a query are not in the model")
-    }
 }

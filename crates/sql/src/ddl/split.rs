@@ -211,7 +211,7 @@ impl<'a> StatementDraft<'a> {
             _ => self.head_done = self.head.get(1).is_none_or(|word| word != "DEFINER"),
         }
         if self.has_body() {
-            // `END IF`, `END LOOP` and their kin close what never opened a block here.
+            // `END IF`, `END LOOP` and similar close what never opened a block here.
             let after_end = self.last.is_some_and(|last| last.is("END"));
             if token.is("BEGIN") || (token.is("CASE") && !after_end) {
                 self.blocks += 1;

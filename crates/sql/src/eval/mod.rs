@@ -6,7 +6,7 @@
 //!
 //! Reading order: `evaluator` for the shape of evaluation, `static_type` for static types,
 //! `compare`, `arithmetic` and `operators` for operators, `conditional` for alternatives, `folding` for errors that never happen, `convert` and `parse` for values
-//! changing type, `pattern` for LIKE and its kin, `function` for calls.
+//! changing type, `pattern` for LIKE and similar operators, `function` for calls.
 
 #![deny(clippy::indexing_slicing)]
 
@@ -59,7 +59,7 @@ pub struct Env<'a> {
     pub writes: bool,
     /// What the subqueries of the expression say about the row, by their number.
     pub subquery_results: &'a [SubqueryResult<'a>],
-    /// What time it is; without it, NOW and its kin have no value.
+    /// What time it is; without it, NOW and similar functions have no value.
     pub now: Option<jiff::civil::DateTime>,
 }
 

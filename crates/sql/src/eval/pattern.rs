@@ -19,7 +19,7 @@ use super::format;
 use super::static_type::StaticType;
 
 impl<'a> Evaluator<'a> {
-    /// `expr LIKE pattern` and its kin.
+    /// `expr LIKE pattern` and similar operators.
     pub(super) fn like(
         self,
         expr: &'a Expr,

@@ -28,7 +28,7 @@ pub fn reads_clock(expr: &Expr) -> bool {
     reads
 }
 
-/// SQLite's `datetime('now')` and its kin.
+/// SQLite's `datetime('now')` and similar functions.
 fn takes_now(name: &str, args: &[Expr]) -> bool {
     matches!(
         name,

@@ -27,7 +27,7 @@ pub enum ComparisonKind {
     Equal,
     /// True where they are equal, and elsewhere: `<=`, `>=`, BETWEEN.
     Within,
-    /// Anything else: `<`, `<>`, LIKE, what becomes of the column in a function, what is under a NOT.
+    /// Anything else: `<`, `<>`, LIKE, what is done with the column in a function, what is under a NOT.
     Otherwise,
 }
 

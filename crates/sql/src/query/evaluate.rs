@@ -80,7 +80,7 @@ pub fn evaluate(
     evaluate_at(query, relations, parameters, None, dialect)
 }
 
-/// Runs a query at a given time, which NOW and its kin answer.
+/// Runs a query at a given time, which NOW and similar functions answer.
 ///
 /// # Errors
 ///

@@ -24,7 +24,7 @@ impl Query {
         counts.for_each(|expr| expr.walk(visit));
     }
 
-    /// Whether its answer depends on the time at which it is asked (NOW, CURRENT_DATE and their kin).
+    /// Whether its answer depends on the time at which it is asked (NOW, CURRENT_DATE and similar functions).
     ///
     /// Such a query wants [`evaluate_at`](super::evaluate_at) with the clock of
     /// the engine that confirms the rows (MariaDB's can be set: `SET timestamp`),

@@ -19,6 +19,6 @@ pub use ident::{identifier, table_name};
 pub use literal::{array_literal, literal};
 pub use names::{constraint_name, default_names};
 pub use statement::{insert, statement};
-pub use table::{create_statements, drop_statements, table_order};
+pub use table::{create_statements, table_order};
 pub use translate::{TranslatedSchema, translate};
 pub use types::type_name;

@@ -35,24 +35,6 @@ pub fn create_statements(schema: &Schema, dialect: DialectName) -> Vec<String> {
     statements
 }
 
-/// The statements that drop a schema's tables again, children before parents.
-pub fn drop_statements(schema: &Schema, dialect: DialectName) -> Vec<String> {
-    let cascade = if dialect == DialectName::Postgres {
-        " CASCADE"
-    } else {
-        ""
-    };
-    let mut order = table_order(schema);
-    order.reverse();
-    order
-        .into_iter()
-        .map(|index| {
-            let name = table_name(&schema.tables[index], dialect);
-            format!("DROP TABLE IF EXISTS {name}{cascade}")
-        })
-        .collect()
-}
-
 /// Indices of tables, parents before children; within a circle in the order of definition.
 pub fn table_order(schema: &Schema) -> Vec<usize> {
     let count = schema.tables.len();

@@ -42,7 +42,7 @@ pub struct InstrumentedBuild {
     pub targets: PathBuf,
     /// What is in it.
     pub table: TargetTable,
-    /// What became of each crate, by name.
+    /// The outcome of each crate, by name.
     pub crates: Vec<(String, CrateReport)>,
 }
 

@@ -34,7 +34,7 @@ impl<'a, T: ?Sized> Deref for Q<'a, T> {
 macro_rules! outcome {
     (<$($of:ident),*> $type:ty, $good:ident, $goal:ident) => {
         impl<$($of),*> Q<'_, $type> {
-            /// The operand of `?`: execution goes on, or (the next target) leaves.
+            /// The operand of `?`: execution continues, or (the next target) leaves.
             #[inline]
             pub fn q(&self, target: u32) {
                 flag(target, self.0.0.$good());

@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 static QUEUE: Mutex<Option<Queue>> = Mutex::new(None);
 
 /// Events, and the socket that they leave by. Nothing here waits for the core: a service that
-/// panics, or asks for a lock, must go on when nobody reads.
+/// panics, or asks for a lock, must continue when nobody reads.
 struct Queue {
     stream: UnixStream,
     /// On their way; the first bytes may be the rest of a message.

@@ -8,28 +8,12 @@ mod statements;
 
 use std::path::{Path, PathBuf};
 
+use isobath_rows::query::cover::{GivenTargets, QueryText};
 use isobath_sql::DialectName;
 use isobath_sql::ddl::Source;
 
 use super::error::QueryRunError;
 use crate::input::{self, InputError};
-
-/// One query of an input.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct QueryText {
-    /// Its name in reports.
-    pub id: String,
-    /// Its text, with blanks before it so that its columns are those of the file.
-    pub sql: String,
-    /// Targets that came with it.
-    pub targets: Vec<String>,
-    /// Line of the file at which it starts, from one.
-    pub line: u64,
-    /// What is wrong with the line, when it is no query at all.
-    pub broken: Option<String>,
-    /// Whether lines and columns of the text are not those of the file, as inside JSON.
-    pub encoded: bool,
-}
 
 /// The queries of one text.
 #[derive(Debug)]
@@ -152,8 +136,8 @@ fn queries(source: &Source, dialect: DialectName) -> Vec<QueryText> {
 /// # Errors
 ///
 /// When the path cannot be read.
-pub(crate) fn targets(path: &Path, dialect: DialectName) -> Result<Targets, InputError> {
-    let mut found = Targets::default();
+pub(crate) fn targets(path: &Path, dialect: DialectName) -> Result<GivenTargets, InputError> {
+    let mut found = GivenTargets::default();
     for source in sources(path)? {
         if source.text.trim_start().starts_with('{') {
             found.ansi = true;
@@ -168,26 +152,6 @@ pub(crate) fn targets(path: &Path, dialect: DialectName) -> Result<Targets, Inpu
         }
     }
     Ok(found)
-}
-
-/// Targets from a file.
-#[derive(Debug, Default)]
-pub(crate) struct Targets {
-    /// Whether they are written with ANSI quotes, as recorded ones are.
-    pub ansi: bool,
-    /// The targets, with the query that each belongs to where that is said.
-    lines: Vec<(Option<String>, String)>,
-}
-
-impl Targets {
-    /// The targets of a query.
-    pub(crate) fn of(&self, id: &str) -> Vec<String> {
-        let lines = self.lines.iter();
-        lines
-            .filter(|(of, _)| of.as_deref().is_none_or(|of| of == id))
-            .map(|(_, sql)| sql.clone())
-            .collect()
-    }
 }
 
 fn stem(name: &str) -> String {

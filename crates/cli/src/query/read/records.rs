@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::QueryText;
+use isobath_rows::query::cover::QueryText;
 
 /// A line of a .jsonl file.
 #[derive(Deserialize)]

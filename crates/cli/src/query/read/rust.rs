@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprCall, ExprLit, ImplItemFn, ItemFn, Lit, LitStr, Macro};
 
-use super::QueryText;
+use isobath_rows::query::cover::QueryText;
 
 /// The queries of a Rust file, named after the functions that they stand in.
 pub(super) fn read(text: &str, file: &str) -> Vec<QueryText> {

@@ -3,7 +3,7 @@
 use isobath_sql::DialectName;
 use isobath_sql::lex::{Lexer, LexerRules, TokenKind};
 
-use super::QueryText;
+use isobath_rows::query::cover::QueryText;
 
 /// The statements of a text.
 ///

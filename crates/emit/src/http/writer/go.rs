@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Number, Value};
 
+use super::chain::{ChainNotation, link};
 use super::language::{self, Chapter, Language, Notation, Patterns, by_pattern, constant, hole};
 use super::runtime::When::{Always, If, Used};
 use super::value::JsonNotation;
@@ -294,71 +295,34 @@ fn chain(start: &str, links: &[String]) -> String {
     format!("{start}{}", links.join(".\n\t\t"))
 }
 
+const CHAIN: ChainNotation = ChainNotation {
+    literal,
+    text: argument,
+    bytes: |base64| format!("decoded({})", literal(base64)),
+};
+
 /// `api.call("POST", "/boats").by("ada").json(…).send()`
 fn call(call: &Call<'_>, end: &str) -> Vec<String> {
     let (method, path) = (literal(call.method), argument(&call.path));
     let mut links = vec![format!("api.call({method}, {path})")];
-    let mut link = |name: &str, parts: &[String]| {
-        links.push(format!(".{name}({})", parts.join(", ")));
-    };
     if let Some(user) = call.user {
-        link("by", &[literal(user)]);
+        link(&mut links, "by", &[literal(user)]);
     }
-    for (kind, pairs) in [
-        ("query", &call.query),
-        ("header", &call.headers),
-        ("cookie", &call.cookies),
-    ] {
-        for (name, value) in pairs {
-            link(kind, &[literal(name), argument(value)]);
-        }
-    }
+    CHAIN.pairs(&mut links, call);
     match &call.body {
         None => {}
         Some(CallBody::Json {
             document,
-            content_type: "application/json",
-        }) => link("json", &[expression(document)]),
-        Some(CallBody::Json {
-            document,
             content_type,
         }) => {
-            link("json", &[expression(document)]);
-            link("typed", &[literal(content_type)]);
-        }
-        Some(CallBody::Form(fields)) => {
-            link("form", &[]);
-            for (name, value) in fields {
-                link("field", &[literal(name), argument(value)]);
+            link(&mut links, "json", &[expression(document)]);
+            if *content_type != "application/json" {
+                link(&mut links, "typed", &[literal(content_type)]);
             }
         }
-        Some(CallBody::Multipart(parts)) => {
-            link("multipart", &[]);
-            for part in parts {
-                let content = match &part.content {
-                    Ok(text) => argument(text),
-                    Err(base64) => format!("decoded({})", literal(base64)),
-                };
-                let [file_name, content_type] = [part.file_name, part.content_type]
-                    .map(|text| literal(text.unwrap_or_default()));
-                link(
-                    "part",
-                    &[literal(part.name), file_name, content_type, content],
-                );
-            }
-        }
-        Some(CallBody::Text { text, content_type }) => {
-            link("body", &[literal(content_type), argument(text)]);
-        }
-        Some(CallBody::Binary {
-            base64,
-            content_type,
-        }) => {
-            let content = format!("decoded({})", literal(base64));
-            link("body", &[literal(content_type), content]);
-        }
+        Some(body) => CHAIN.body(&mut links, body),
     }
-    link(end, &[]);
+    link(&mut links, end, &[]);
     links
 }
 

@@ -4,6 +4,7 @@ use super::check::SuiteError;
 use super::suite::HttpSuite;
 use crate::writer::File;
 
+mod chain;
 mod go;
 mod javascript;
 mod jvm;

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Number, Value};
 
+use super::chain::{ChainNotation, link};
 use super::language::{self, Chapter, Language, Notation, Patterns, by_pattern, hole};
 use super::runtime::When::{Always, If};
 use super::value::JsonNotation;
@@ -379,22 +380,18 @@ fn bound(out: &mut String, name: &str, value: &Value, holes: &[(&JsonPath, Expr<
     let _ = writeln!(out, "{INDENT}{code});");
 }
 
+const CHAIN: ChainNotation = ChainNotation {
+    literal,
+    text: borrowed,
+    bytes: |base64| byte_string(&bytes(base64)),
+};
+
 /// The links of a call; a body that takes room is bound before it.
 fn call(out: &mut String, call: &Call<'_>) -> Vec<String> {
     let caller = call.user.map_or_else(|| "api".into(), slug);
     let method = literal(call.method);
     let mut links = vec![caller, format!(".call({method}, {})", borrowed(&call.path))];
-    let mut link =
-        |name: &str, parts: &[String]| links.push(format!(".{name}({})", parts.join(", ")));
-    for (kind, pairs) in [
-        ("query", &call.query),
-        ("header", &call.headers),
-        ("cookie", &call.cookies),
-    ] {
-        for (name, value) in pairs {
-            link(kind, &[literal(name), borrowed(value)]);
-        }
-    }
+    CHAIN.pairs(&mut links, call);
     match &call.body {
         None => {}
         Some(CallBody::Json {
@@ -404,39 +401,10 @@ fn call(out: &mut String, call: &Call<'_>) -> Vec<String> {
             if let Expr::Json(value, holes) = document {
                 bound(out, "body", value, holes);
             }
-            link("body", &[literal(content_type), "body.to_string()".into()]);
+            let body = [literal(content_type), "body.to_string()".into()];
+            link(&mut links, "body", &body);
         }
-        Some(CallBody::Form(fields)) => {
-            link("form", &[]);
-            for (name, value) in fields {
-                link("field", &[literal(name), borrowed(value)]);
-            }
-        }
-        Some(CallBody::Multipart(parts)) => {
-            link("multipart", &[]);
-            for part in parts {
-                let content = match &part.content {
-                    Ok(text) => borrowed(text),
-                    Err(base64) => byte_string(&bytes(base64)),
-                };
-                let [file_name, content_type] = [part.file_name, part.content_type]
-                    .map(|text| literal(text.unwrap_or_default()));
-                link(
-                    "part",
-                    &[literal(part.name), file_name, content_type, content],
-                );
-            }
-        }
-        Some(CallBody::Text { text, content_type }) => {
-            link("body", &[literal(content_type), borrowed(text)]);
-        }
-        Some(CallBody::Binary {
-            base64,
-            content_type,
-        }) => link(
-            "body",
-            &[literal(content_type), byte_string(&bytes(base64))],
-        ),
+        Some(body) => CHAIN.body(&mut links, body),
     }
     links
 }

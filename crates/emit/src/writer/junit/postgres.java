@@ -1,71 +1,20 @@
-  /** What a test may ask of the database; undone after the test. */
-  private static final class Database {
-    private final Connection connection;
+//// exception
+PSQLException
+//// fields
     private Savepoint start;
-
-    Database() throws SQLException {
+//// open
       connection = DriverManager.getConnection(url(null));
       connection.setAutoCommit(false);
       run("CREATE SCHEMA isobath_scratch");
       run("SET LOCAL search_path TO isobath_scratch, public");
-      for (String sql : SESSION) {
-        run(sql);
-      }
-      for (String sql : SETUP) {
-        run(sql);
-      }
-    }
-
-    void begin() throws SQLException {
+//// begin
       start = connection.setSavepoint();
       run("SET CONSTRAINTS ALL IMMEDIATE");
-    }
-
-    void undo() throws SQLException {
+//// undo
       connection.rollback(start);
-    }
-
-    void close() throws SQLException {
+//// close
       connection.rollback();
-      connection.close();
-    }
-
-    /** Runs statements; several are run with foreign keys checked at the end. */
-    void accepts(String... statements) throws SQLException {
-      runAll(statements);
-    }
-
-    /** Runs statements, the last of which must affect this many rows. */
-    void affects(int rows, String... statements) throws SQLException {
-      assertEquals(rows, runAll(statements), "rows affected");
-    }
-
-    /** Runs statements that must fail; the reason is checked on what is returned. */
-    Rejected rejects(String... statements) {
-      return new Rejected(assertThrows(PSQLException.class, () -> runAll(statements)));
-    }
-
-    /** Runs a query that must return exactly these rows, as text. */
-    void returns(String query, String[]... rows) throws SQLException {
-      List<List<String>> expected = new ArrayList<>();
-      for (String[] row : rows) {
-        expected.add(Arrays.asList(row));
-      }
-      List<List<String>> actual = new ArrayList<>();
-      try (Statement statement = connection.createStatement();
-          ResultSet result = statement.executeQuery(query)) {
-        int columns = result.getMetaData().getColumnCount();
-        while (result.next()) {
-          List<String> row = new ArrayList<>();
-          for (int column = 1; column <= columns; column++) {
-            row.add(result.getString(column));
-          }
-          actual.add(row);
-        }
-      }
-      assertEquals(expected, actual);
-    }
-
+//// runAll
     private int runAll(String... statements) throws SQLException {
       boolean together = statements.length > 1;
       Savepoint before = connection.setSavepoint();
@@ -86,42 +35,11 @@
         throw rejected;
       }
     }
-
-    private int run(String sql) throws SQLException {
-      try (Statement statement = connection.createStatement()) {
-        statement.setEscapeProcessing(false);
-        statement.execute(sql);
-        return statement.getUpdateCount();
-      }
-    }
-  }
-
-  /** The reason for which a statement was rejected. */
-  private static final class Rejected {
-    private final PSQLException reason;
-
-    Rejected(PSQLException reason) {
-      this.reason = reason;
-    }
-
-    Rejected sqlState(String expected) {
+//// sqlState
       assertEquals(expected, reason.getSQLState(), reason.getMessage());
-      return this;
-    }
-
-    Rejected code(int expected) {
+//// code
       // PostgreSQL has no error numbers.
-      return this;
-    }
-
-    Rejected constraint(String expected) {
+//// constraint
       assertEquals(
           expected, reason.getServerErrorMessage().getConstraint(), reason.getMessage());
       return this;
-    }
-
-    Rejected mentions(String expected) {
-      assertTrue(reason.getMessage().contains(expected), reason.getMessage());
-      return this;
-    }
-  }

@@ -36,7 +36,7 @@ impl Packet<'_> {
     }
 }
 
-/// The length of a packet that goes on.
+/// The length of a packet that continues.
 const FULL: usize = 0xff_ffff;
 
 impl Packets {

@@ -54,7 +54,7 @@ enum Phase {
     Greeting,
     /// The client is to log in.
     Hello,
-    /// The login goes on.
+    /// The login continues.
     Login,
     Commands,
     Unseen,

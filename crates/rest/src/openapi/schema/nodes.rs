@@ -243,7 +243,7 @@ impl NodeBuilder {
         if examples.is_empty() {
             return id;
         }
-        // Shared nodes keep their own examples, so the new ones go on a choice of one.
+        // Shared nodes keep their own examples, so the new ones go into a choice of one.
         self.work(documents);
         let mut node = Node::new(Domain::Choice([id].into()));
         node.examples = examples;

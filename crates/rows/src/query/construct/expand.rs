@@ -39,7 +39,7 @@ pub(super) struct Expansion<'s, 'f> {
     proof: Option<Proof>,
 }
 
-/// What became of a state.
+/// The outcome of a state.
 enum BranchEnd {
     Found(Candidate),
     /// Nothing can come of it.
@@ -77,7 +77,7 @@ impl<'s, 'f> Expansion<'s, 'f> {
         self.finish(state)
     }
 
-    /// Goes on from a state, until something is accepted or nothing is left.
+    /// Continues from a state, until something is accepted or nothing is left.
     pub(super) fn finish(mut self, state: ConstructionState<'_>) -> Construction {
         match self.go(state) {
             BranchEnd::Found(candidate) => Construction::Candidate(candidate),
@@ -167,7 +167,7 @@ impl<'s, 'f> Expansion<'s, 'f> {
             for alternative in alternatives {
                 let limit = self.limit;
                 if let Obligation::Grouped { .. } = alternative {
-                    // One plan that leads nowhere must not use up what the others need.
+                    // One plan without success must not use up what the others need.
                     self.limit = limit.min(self.ends + MAX_ENDS_OF_PLAN);
                 }
                 let mut branch = state.clone();

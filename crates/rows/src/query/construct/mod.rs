@@ -68,7 +68,7 @@ pub struct SolverContext<'a> {
     pub dialect: &'static dyn Dialect,
     /// Whether rows obey keys, foreign keys, CHECKs and lengths; NOT NULL always counts.
     pub constraints: bool,
-    /// What NOW and its kin answer.
+    /// What NOW and similar functions answer.
     pub now: DateTime,
     /// Whether the job has to end before it is done.
     pub stop: StopSignal<'a>,
@@ -87,7 +87,7 @@ impl<'a> SolverContext<'a> {
     }
 }
 
-/// What became of a target.
+/// The outcome of a target.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Construction {
     /// Candidates that should cover it, the likeliest first; not yet verified.

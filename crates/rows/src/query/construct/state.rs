@@ -215,7 +215,7 @@ pub(super) enum CellOwner {
         column: usize,
     },
     Parameter(usize),
-    /// What ROW_NUMBER and its kin count: a whole number from one on.
+    /// What ROW_NUMBER and similar functions count: a whole number from one on.
     Rank,
 }
 

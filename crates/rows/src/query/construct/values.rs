@@ -227,7 +227,7 @@ fn gather(expr: &Expr, fold: &dyn Fn(&Expr) -> Option<Value>, constants: &mut Ve
     match fold(expr) {
         Some(Value::Null) => {}
         Some(value) => {
-            // What is calculated may depend on the clock, which goes on until an engine is asked.
+            // What is calculated may depend on the clock, which continues until an engine is asked.
             if !matches!(expr, Expr::Literal(_)) {
                 days_off(&value)
                     .into_iter()

@@ -8,7 +8,7 @@ use super::FixtureDraft;
 use super::checker::{CoverageChecker, Edit, ValueSlot, put};
 use super::columns;
 
-/// What becomes of a value of a row when a parameter goes from the second value to the third.
+/// What is done with a value of a row when a parameter goes from the second value to the third.
 type AlignmentRule<'w> = &'w dyn Fn(&Value, &Value, &Value) -> Option<Value>;
 
 /// Gives a bundle the parameters of another, if its targets stay covered. The rows may stay, take

@@ -142,18 +142,12 @@ pub(in crate::query) fn json(value: &Value) -> serde_json::Value {
     }
 }
 
-/// A target's sentence without what follows from it.
+/// A target's situation, or its rule.
 fn short(target: &QueryTarget) -> &str {
-    let says = &target.says;
-    let end = [", and the outcome turns on it", ", so `"]
-        .iter()
-        .filter_map(|tail| says.find(tail))
-        .min()
-        .unwrap_or(says.len());
-    if says.is_empty() {
+    if target.situation.is_empty() {
         &target.rule
     } else {
-        &says[..end]
+        &target.situation
     }
 }
 

@@ -42,7 +42,7 @@ pub struct CoveredQuery<'a> {
     pub place: &'a str,
     /// Its targets.
     pub targets: &'a [QueryTarget],
-    /// What became of them.
+    /// Their outcome.
     pub outcome: &'a CoverageOutcome,
 }
 

@@ -169,15 +169,16 @@ impl<'a> SchemaMapping<'a> {
         let mut notes = Vec::new();
         for (index, table) in self.old.tables.iter().enumerate() {
             let Some(matched) = self.tables[index] else {
-                notes.push(format!("table `{}` is gone", table.name));
+                notes.push(format!("table `{}` was removed", table.name));
                 continue;
             };
             let new = &self.new.tables[matched];
             for (column, definition) in table.columns.iter().enumerate() {
                 match self.columns[index][column] {
-                    None => {
-                        notes.push(format!("`{}` of `{}` is gone", definition.name, table.name))
-                    }
+                    None => notes.push(format!(
+                        "`{}` of `{}` was removed",
+                        definition.name, table.name
+                    )),
                     Some(place) if new.columns[place].default != definition.default => {
                         notes.push(format!(
                             "`{}` of `{}` has another DEFAULT",

@@ -69,7 +69,7 @@ pub(super) fn defaults(seeded: &SeededTable<'_>) -> Vec<TestCase> {
         .filter(|(_, column)| column.filled == Filled::No)
         .filter_map(|(at, column)| {
             let default = column.default.as_ref()?;
-            // A sequence goes on where others left it, so its next number is not known.
+            // A sequence continues where others left it, so its next number is not known.
             if eval::is_next_number(default) {
                 return None;
             }

@@ -1,4 +1,4 @@
-//! What the schema job is asked, and what came of it.
+//! What the schema job is asked, and its result.
 
 use crate::schema::case::TestCase;
 use crate::schema::criterion::{Criterion, RequirementCounts};
@@ -37,7 +37,7 @@ impl Default for Config {
 pub struct SchemaOutcome {
     /// The requirements attempted, table by table.
     pub requirements: Vec<Requirement>,
-    /// What became of each.
+    /// The outcome of each.
     pub statuses: Vec<RequirementStatus>,
     /// How many there were at each stage.
     pub counts: RequirementCounts,
@@ -51,7 +51,7 @@ pub struct SchemaOutcome {
     pub limitations: Vec<String>,
 }
 
-/// What became of a requirement.
+/// The outcome of a requirement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RequirementStatus {
     /// Shown by this test.

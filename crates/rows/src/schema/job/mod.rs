@@ -1,6 +1,6 @@
 //! From a schema to a suite: every requirement gets a test, a proof that there is none, or a reason.
 //!
-//! `config` says what is wanted and what came of it, `attempt` finds and
+//! `config` says what is wanted and what is returned, `attempt` finds and
 //! verifies one test, `naming` gives it a name.
 
 mod attempt;

@@ -7,7 +7,7 @@ use super::mutant::Mutant;
 use super::runner::MutantRunner;
 use crate::schema::case::TestCase;
 
-/// What became of a mutant.
+/// The outcome of a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MutantStatus {
     /// A test tells it from the original.
@@ -44,12 +44,12 @@ pub enum MutantStatus {
     },
 }
 
-/// The mutants of a schema and what became of them.
+/// The mutants of a schema and their outcome.
 #[derive(Clone, Debug)]
 pub struct Analysis {
     /// The mutants.
     pub mutants: Vec<Mutant>,
-    /// What became of each.
+    /// The outcome of each.
     pub statuses: Vec<MutantStatus>,
 }
 

@@ -13,7 +13,7 @@ use crate::schema::phrase;
 pub(super) fn remove(site: &mut MutationSite<'_>) {
     for (index, expr) in checks(site) {
         let description = format!(
-            "CHECK ({}) of `{}` is gone",
+            "CHECK ({}) of `{}` is removed",
             phrase::expr(&expr, site.dialect),
             site.table.name
         );

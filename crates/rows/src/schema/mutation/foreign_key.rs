@@ -30,7 +30,7 @@ pub(super) fn remove_pairs(site: &mut MutationSite<'_>) {
     for (index, key) in foreign_keys(site) {
         for pair in 0..key.columns.len() {
             if key.columns.len() == 1 {
-                let description = format!("{} is gone", phrase(site, &key));
+                let description = format!("{} is removed", phrase(site, &key));
                 site.remove(index, description);
             } else {
                 let description = format!(

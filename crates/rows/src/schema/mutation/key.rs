@@ -156,7 +156,7 @@ pub(super) fn remove_from_unique(site: &mut MutationSite<'_>) {
                 site.table.name
             );
             if columns.len() == 1 {
-                site.remove(index, format!("{unique} is gone"));
+                site.remove(index, format!("{unique} is removed"));
             } else {
                 let description = format!("{unique} loses {}", site.column(column));
                 let columns = without(&columns, column);

@@ -94,7 +94,7 @@ fn a_table_without_a_key_gets_each_column_as_one() {
 fn the_last_column_takes_its_key_along() {
     let schema = schema(vec![table("t", &["a"], vec![key(&[0]), unique(&[0])])]);
     insta::assert_snapshot!(made(&schema, Operator::PrimaryKeyColumnRemove), @"`t` loses its primary key");
-    insta::assert_snapshot!(made(&schema, Operator::UniqueColumnRemove), @"UNIQUE (`a`) of `t` is gone");
+    insta::assert_snapshot!(made(&schema, Operator::UniqueColumnRemove), @"UNIQUE (`a`) of `t` is removed");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn foreign_keys_change_one_side_of_a_pair_at_a_time() {
     the foreign key (`item`) of `sale` to `item` gains the pair `id` and `code`
     the foreign key (`item`) of `sale` to `item` gains the pair `n` and `code`
     ");
-    insta::assert_snapshot!(made(&shop(), Operator::ForeignKeyPairRemove), @"the foreign key (`item`) of `sale` to `item` is gone");
+    insta::assert_snapshot!(made(&shop(), Operator::ForeignKeyPairRemove), @"the foreign key (`item`) of `sale` to `item` is removed");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn checks_are_changed_in_one_place_at_a_time() {
     )]);
     let original = "CHECK (a IN (1, 2) OR a BETWEEN 0 AND 9 OR a > 0) of `t` becomes ";
     let made = |operator| made(&schema, operator).replace(original, "");
-    insta::assert_snapshot!(made(Operator::CheckRemoval), @"CHECK (a IN (1, 2) OR a BETWEEN 0 AND 9 OR a > 0) of `t` is gone");
+    insta::assert_snapshot!(made(Operator::CheckRemoval), @"CHECK (a IN (1, 2) OR a BETWEEN 0 AND 9 OR a > 0) of `t` is removed");
     insta::assert_snapshot!(made(Operator::CheckInElementRemoval), @r"
     CHECK (a IN (2) OR a BETWEEN 0 AND 9 OR a > 0)
     CHECK (a IN (1) OR a BETWEEN 0 AND 9 OR a > 0)
@@ -332,7 +332,7 @@ fn a_unique_over_more_columns_says_nothing_new() {
     )]);
     insta::assert_snapshot!(aside(&schema, DialectName::Postgres, OperatorSet::Paper, FilterPipeline::Normalized), @r"
     redundant: `a` of `t` becomes NOT NULL (as: `a` becomes the primary key of `t`)
-    redundant: UNIQUE (`a`) of `t` is gone (as: UNIQUE (`a`) of `t` gains `b`)
+    redundant: UNIQUE (`a`) of `t` is removed (as: UNIQUE (`a`) of `t` gains `b`)
     redundant: UNIQUE (`a`, `b`) of `t` loses `a` (as: `b` of `t` becomes UNIQUE)
     equivalent: UNIQUE (`a`, `b`) of `t` loses `b`
     ");
@@ -385,7 +385,7 @@ fn a_mutant_is_killed_by_the_first_test_whose_outcome_differs() {
     assert_eq!(
         *status(
             &analysis,
-            "the foreign key (`item`) of `sale` to `item` is gone"
+            "the foreign key (`item`) of `sale` to `item` is removed"
         ),
         MutantStatus::Alive
     );

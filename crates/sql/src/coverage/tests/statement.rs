@@ -68,8 +68,7 @@ fn every_style_of_parameter_stays_and_keeps_its_identity() {
         assert_eq!(last.parameters, [1, 0], "{query}");
         assert_eq!(last.clause.text, format!("status = {status}"));
         assert!(
-            last.description
-                .starts_with(&format!("`status = {status}` is false")),
+            last.description.situation == format!("`status = {status}` is false"),
             "{}",
             last.description
         );

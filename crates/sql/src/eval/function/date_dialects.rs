@@ -230,7 +230,7 @@ pub(super) fn modified(args: &Args<'_>, first: usize) -> Result<Option<DateTime>
     Ok(Some(at))
 }
 
-/// `+3 days` and its kin; a day that the month does not have runs over into the next.
+/// `+3 days` and similar modifiers; a day that the month does not have runs over into the next.
 fn moved(at: DateTime, modifier: &str) -> Result<Option<DateTime>, EvalError> {
     let parts: Vec<&str> = modifier.split_ascii_whitespace().collect();
     let number = |text: &str| text.strip_prefix('+').unwrap_or(text).parse::<i64>().ok();

@@ -84,7 +84,7 @@ pub struct SkippedSites {
     pub sites: BTreeSet<(SiteKind, usize, usize)>,
 }
 
-/// How many branch sites there were, and what became of them.
+/// How many branch sites there were, and their outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SiteCounts {
     /// Conditions, comparisons, replaced methods, matches and `?` that tell their outcome.

@@ -283,7 +283,7 @@ fn finish(
     Ok(())
 }
 
-/// What the compiler said goes on to cargo, or to the terminal as text.
+/// What the compiler said is passed to cargo, or to the terminal as text.
 fn pass_on(messages: &str, json: bool, stdout: &[u8]) {
     let mut text = String::new();
     if json {

@@ -1,4 +1,4 @@
-//! What became of a crate, left beside its table of targets.
+//! The outcome of a crate, left beside its table of targets.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -19,7 +19,7 @@ pub struct DroppedSite {
     pub shape: String,
 }
 
-/// What became of a crate.
+/// The outcome of a crate.
 #[derive(Clone, Debug, Default)]
 pub struct CrateReport {
     /// Branch sites.

@@ -201,7 +201,7 @@ pub(crate) struct Trial {
     variables: Values,
 }
 
-/// What came of it.
+/// Its result.
 #[derive(Serialize)]
 pub(crate) struct Preview {
     subject: String,

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// Texts with more lines are not compared line by line.
 const MOST_LINES: usize = 1_500;
 
-/// What became of a line.
+/// The outcome of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Fate {
@@ -14,7 +14,7 @@ pub(crate) enum Fate {
     Added,
 }
 
-/// A line and what became of it.
+/// A line and its outcome.
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct Change {
     pub(crate) fate: Fate,

@@ -3,7 +3,7 @@
 /// The longest slug, before a number is appended.
 const LONGEST: usize = 60;
 
-/// Letters that lose their marks, and what becomes of them.
+/// Letters that lose their marks, and their replacements.
 const FOLDED: &[(&str, &str)] = &[
     ("àáâãåā", "a"),
     ("ä", "ae"),

@@ -29,7 +29,7 @@ const MAX_CHECKS: u32 = 4_000;
 /// How many values of a class are kept.
 const MAX_OPTIONS: usize = 96;
 
-/// What became of the cells.
+/// The outcome of the cells.
 pub(super) enum SolveResult {
     /// A value per cell.
     Values(Vec<Value>),

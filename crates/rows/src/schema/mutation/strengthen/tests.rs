@@ -106,7 +106,7 @@ fn a_condition_that_others_imply_can_go_without_notice() {
         .analysis
         .mutants
         .iter()
-        .position(|mutant| mutant.description == "CHECK (x > 0) of `t` is gone")
+        .position(|mutant| mutant.description == "CHECK (x > 0) of `t` is removed")
         .expect("the first CHECK can be removed");
     assert!(
         matches!(&strengthened.analysis.statuses[gone], MutantStatus::Equivalent { proof } if !proof.is_empty()),
@@ -171,7 +171,7 @@ fn names_say_what_is_guarded_and_are_unique() {
         .collect();
     assert!(
         names.contains(
-            &"product rejects price = 0, so it would be noticed if CHECK (price > 0) of `product` is gone"
+            &"product rejects price = 0, so it would be noticed if CHECK (price > 0) of `product` is removed"
         ),
         "{names:#?}"
     );
@@ -264,7 +264,7 @@ fn an_action_is_shown_on_a_row_that_nothing_else_refers_to() {
     }
 }
 
-/// What became of the mutant with this description.
+/// The outcome of the mutant with this description.
 fn status<'a>(strengthened: &'a Strengthened, description: &str) -> &'a MutantStatus {
     let analysis = &strengthened.analysis;
     let found = analysis

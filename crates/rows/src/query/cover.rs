@@ -1,62 +1,141 @@
 //! Covers one query: generates its targets, finds rows, confirms them on the database.
 
-use isobath_exec::{Database, Engine};
-use isobath_rows::query::algorithm::Config;
-use isobath_rows::query::candidate::Candidate;
-use isobath_rows::query::confirm::{self, EngineVerdict};
-use isobath_rows::query::construct::SolverContext;
-use isobath_rows::query::fixture::Fixture;
-use isobath_rows::query::job::{self, CoverageOutcome, TargetStatus, UncoveredReason};
-use isobath_rows::query::mutation::{self, MutationAnalysis};
-use isobath_rows::query::parameter;
-use isobath_rows::query::print;
-use isobath_rows::query::stop::StopSignal;
-use isobath_rows::query::target::QueryTarget;
-use isobath_sql::coverage::{self, QueryCriterion};
+use isobath_exec::{Database, DatabaseError, Engine};
+use isobath_sql::coverage::{self, QueryCriterion, TargetError};
 use isobath_sql::ddl::Source;
-use isobath_sql::limitation::{Limitation, Severity, SourceLocation};
-use isobath_sql::query::distance;
+use isobath_sql::limitation::SourceLocation;
+use isobath_sql::query::{ResolveError, distance};
 use isobath_sql::referenced_tables::referenced_tables;
 use isobath_sql::{DialectName, Schema};
 use jiff::civil::DateTime;
 
-use super::args::{CriterionName, QueryOptions};
-use super::error::QueryRunError;
-use super::read::{QueryText, Targets};
-use super::suggest;
-use crate::terminal::Terminal;
+use super::algorithm::Config;
+use super::candidate::Candidate;
+use super::confirm::{self, EngineVerdict};
+use super::construct::SolverContext;
+use super::fixture::Fixture;
+use super::job::{self, CoverageOutcome, TargetStatus, UncoveredReason};
+use super::mutation::{self, MutationAnalysis};
+use super::stop::StopSignal;
+use super::target::QueryTarget;
+use super::{parameter, print};
+
+/// One query of an input.
+#[derive(Clone, Debug, Default)]
+pub struct QueryText {
+    /// Its name in reports.
+    pub id: String,
+    /// Its text, with blanks before it so that its columns are those of the file.
+    pub sql: String,
+    /// Targets that came with it.
+    pub targets: Vec<String>,
+    /// Line of the file at which it starts, from one.
+    pub line: u64,
+    /// What is wrong with the line, when it is no query at all.
+    pub broken: Option<String>,
+    /// Whether lines and columns of the text are not those of the file, as inside JSON.
+    pub encoded: bool,
+}
+
+/// Targets from a file.
+#[derive(Debug, Default)]
+pub struct GivenTargets {
+    /// Whether they are written with ANSI quotes, as recorded ones are.
+    pub ansi: bool,
+    /// The targets, each with the id of its query where the file names it.
+    pub lines: Vec<(Option<String>, String)>,
+}
+
+impl GivenTargets {
+    /// The targets of a query.
+    fn of(&self, id: &str) -> Vec<String> {
+        let lines = self.lines.iter();
+        lines
+            .filter(|(of, _)| of.as_deref().is_none_or(|of| of == id))
+            .map(|(_, sql)| sql.clone())
+            .collect()
+    }
+}
+
+/// Where targets come from.
+#[derive(Debug)]
+pub enum TargetSource {
+    /// Generated from each query.
+    Criterion(QueryCriterion),
+    /// Recorded with each query.
+    Recorded,
+    /// Given for all queries.
+    Given(GivenTargets),
+}
+
+/// Which mutants of a query are analyzed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MutationMode {
+    /// None.
+    #[default]
+    Off,
+    /// All; the fixtures stay as they are.
+    Measure,
+    /// All; fixtures are added that kill more of them.
+    Strengthen,
+}
 
 /// What stays the same for all queries.
-pub(crate) struct QueryCoverage<'r> {
-    /// The flags.
-    pub options: &'r QueryOptions,
-    /// The terminal.
-    pub terminal: &'r Terminal,
+#[derive(Debug)]
+pub struct QueryCoverage<'r> {
     /// The tables.
     pub schema: &'r Schema,
     /// SQL dialect of the schema and the queries.
     pub written: DialectName,
     /// The database that confirms.
     pub engine: Option<Engine>,
-    /// Targets of a file, instead of generated ones.
-    pub targets: Option<Targets>,
+    /// Where targets come from.
+    pub source: TargetSource,
+    /// Whether rows satisfy keys, foreign keys, CHECKs and lengths.
+    pub constraints: bool,
+    /// The search.
+    pub config: Config,
+    /// Which mutants are analyzed.
+    pub mutation: MutationMode,
     /// Tables that the database refused to create.
     pub missing: Vec<usize>,
     /// When the query at hand has to end.
     pub stop: StopSignal<'r>,
 }
 
-/// Why a query has no targets.
+/// Why a query, or a part of it, has no targets.
 #[derive(Clone, Debug)]
-pub(crate) struct QueryProblem {
+pub struct QueryProblem {
     /// What is wrong.
-    pub why: String,
+    pub reason: ProblemReason,
     /// Where.
     pub location: SourceLocation,
 }
 
+/// What is wrong with a query.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ProblemReason {
+    /// The input is no query.
+    #[error("{0}")]
+    Broken(String),
+    /// No targets can be made of it.
+    #[error(transparent)]
+    Targets(#[from] TargetError),
+    /// None of its targets can be evaluated.
+    #[error(transparent)]
+    Unevaluated(Box<ResolveError>),
+    /// It calls a function that we do not evaluate.
+    #[error("unsupported function `{0}`; targets that depend on it stay uncovered")]
+    Function(String),
+}
+
 impl QueryProblem {
-    fn new(why: String, at: Option<(u64, u64)>, given: &QueryText, source: &Source) -> Self {
+    fn new(
+        reason: ProblemReason,
+        at: Option<(u64, u64)>,
+        given: &QueryText,
+        source: &Source,
+    ) -> Self {
         // Inside a line of JSON or a string of Rust, the text's own columns mean nothing.
         let (line, column) = match at {
             Some((line, column)) if !given.encoded => (given.line + line - 1, column),
@@ -68,26 +147,25 @@ impl QueryProblem {
             line,
             column,
         };
-        Self { why, location }
+        Self { reason, location }
     }
 }
 
 impl QueryCoverage<'_> {
     /// The dialect whose rules apply.
-    pub(crate) fn rules(&self) -> DialectName {
+    pub fn rules(&self) -> DialectName {
         self.engine.map_or(self.written, Engine::dialect)
     }
 
     /// The targets of a query, or why there are none.
-    pub(crate) fn targets(
+    pub fn targets(
         &self,
         given: &QueryText,
         source: &Source,
     ) -> Result<Vec<QueryTarget>, QueryProblem> {
-        let problem =
-            |why: String, at: Option<(u64, u64)>| QueryProblem::new(why, at, given, source);
+        let problem = |reason: ProblemReason, at| QueryProblem::new(reason, at, given, source);
         if let Some(why) = &given.broken {
-            return Err(problem(why.clone(), None));
+            return Err(problem(ProblemReason::Broken(why.clone()), None));
         }
         let read = |targets: &[String], dialect| {
             let targets = targets.iter();
@@ -95,28 +173,21 @@ impl QueryCoverage<'_> {
                 .map(|sql| QueryTarget::read(sql, "recorded", "", self.schema, dialect))
                 .collect()
         };
-        if let Some(targets) = &self.targets {
-            let dialect = if targets.ansi {
-                DialectName::Ansi
-            } else {
-                self.written
-            };
-            return Ok(read(&targets.of(&given.id), dialect));
-        }
-        let criterion = match self.options.criterion {
-            CriterionName::Recorded => return Ok(read(&given.targets, DialectName::Ansi)),
-            CriterionName::Fpc => QueryCriterion::Fpc,
-            CriterionName::Extended => QueryCriterion::Extended,
+        let criterion = match &self.source {
+            TargetSource::Criterion(criterion) => *criterion,
+            TargetSource::Recorded => return Ok(read(&given.targets, DialectName::Ansi)),
+            TargetSource::Given(targets) if targets.ansi => {
+                return Ok(read(&targets.of(&given.id), DialectName::Ansi));
+            }
+            TargetSource::Given(targets) => {
+                return Ok(read(&targets.of(&given.id), self.written));
+            }
         };
         let options = coverage::CoverageOptions::default();
         let made = coverage::targets(&given.sql, self.schema, self.written, criterion, options)
             .map_err(|error| {
                 let at = error.location().or_else(|| end_of(&error, &given.sql));
-                let mut why = error.to_string();
-                if let Some(meant) = suggest::meant(&error, self.schema) {
-                    why.push_str(&format!("; did you mean `{meant}`?"));
-                }
-                problem(why, at)
+                problem(error.into(), at)
             })?;
         let targets: Vec<QueryTarget> = made
             .iter()
@@ -130,17 +201,14 @@ impl QueryCoverage<'_> {
             let at = isobath_sql::query::parse(&given.sql, self.schema, self.written)
                 .err()
                 .and_then(|error| error.location());
-            return Err(problem(error.to_string(), at));
+            let reason = ProblemReason::Unevaluated(Box::new(error.clone()));
+            return Err(problem(reason, at));
         }
         Ok(targets)
     }
 
     /// The outcome of a query that reads a table which the database refused to create.
-    pub(crate) fn not_run(
-        &self,
-        given: &QueryText,
-        targets: &[QueryTarget],
-    ) -> Option<CoverageOutcome> {
+    pub fn not_run(&self, given: &QueryText, targets: &[QueryTarget]) -> Option<CoverageOutcome> {
         let reads = referenced_tables(self.schema, &given.sql, self.written);
         let is_read = |table: &usize| reads.as_ref().is_none_or(|of| of.names.contains(table));
         let table = *self.missing.iter().find(|table| is_read(table))?;
@@ -155,9 +223,10 @@ impl QueryCoverage<'_> {
 
     /// A target as the database reads it.
     fn engine_text(&self, sql: &str, dialect: DialectName) -> String {
-        let ansi = match &self.targets {
-            Some(targets) => targets.ansi,
-            None => self.options.criterion == CriterionName::Recorded,
+        let ansi = match &self.source {
+            TargetSource::Criterion(_) => false,
+            TargetSource::Recorded => true,
+            TargetSource::Given(targets) => targets.ansi,
         };
         if ansi {
             confirm::quote_identifiers(sql, self.schema, dialect)
@@ -167,7 +236,7 @@ impl QueryCoverage<'_> {
     }
 
     /// Functions that our evaluator does not know, where the query calls them.
-    pub(crate) fn unsupported(
+    pub fn unsupported(
         &self,
         given: &QueryText,
         source: &Source,
@@ -184,23 +253,9 @@ impl QueryCoverage<'_> {
         }
         let problems = names.into_iter().map(|name| {
             let at = called(name, &given.sql);
-            let why =
-                format!("unsupported function `{name}`; targets that depend on it stay uncovered");
-            QueryProblem::new(why, at, given, source)
+            QueryProblem::new(ProblemReason::Function(name.to_owned()), at, given, source)
         });
         problems.collect()
-    }
-
-    /// Says that a query has no targets.
-    pub(crate) fn complain(&self, given: &QueryText, source: &Source, problem: &QueryProblem) {
-        let limitation = Limitation {
-            severity: Severity::Syntax,
-            location: problem.location.clone(),
-            input: given.id.clone(),
-            why: format!("{}: {}", given.id, problem.why),
-        };
-        self.terminal
-            .limitations(&[limitation], std::slice::from_ref(source));
     }
 
     /// Rows for the targets. What depends on the time is built for the engine's time, unless its
@@ -209,13 +264,13 @@ impl QueryCoverage<'_> {
     /// # Errors
     ///
     /// When the connection is lost.
-    pub(crate) fn find(
+    pub fn find(
         &self,
         given: &QueryText,
         targets: &[QueryTarget],
         stored: &Schema,
         mut database: Option<&mut dyn Database>,
-    ) -> Result<CoverageOutcome, QueryRunError> {
+    ) -> Result<CoverageOutcome, DatabaseError> {
         let mut setting = self.context();
         let asks = match self.rules() {
             DialectName::Postgres => {
@@ -235,9 +290,8 @@ impl QueryCoverage<'_> {
                 setting.now = now;
             }
         }
-        let config = self.config();
         let Some(database) = database else {
-            return Ok(job::run(targets, setting, &config));
+            return Ok(job::run(targets, setting, &self.config));
         };
         let dialect = database.dialect();
         let mut lost = None;
@@ -247,48 +301,39 @@ impl QueryCoverage<'_> {
                 confirm::returns_row(&sql, target, candidate, setting, stored, &mut *database);
             returns.map_err(|error| lost = Some(error)).ok()
         };
-        let outcome = job::run_judged(targets, setting, &config, Some(&mut judge));
+        let outcome = job::run_judged(targets, setting, &self.config, Some(&mut judge));
         match lost {
-            Some(error) => Err(error.into()),
+            Some(error) => Err(error),
             None => Ok(outcome),
         }
     }
 
     fn context(&self) -> SolverContext<'_> {
         SolverContext {
-            constraints: !self.options.ignore_constraints,
+            constraints: self.constraints,
             stop: self.stop,
             ..SolverContext::new(self.schema, self.rules().dialect())
         }
     }
 
-    fn config(&self) -> Config {
-        Config {
-            algorithm: self.options.algorithm,
-            seed: self.options.seed,
-            budget: self.options.budget,
-            ..Config::default()
-        }
-    }
-
-    /// What became of the mutants of a query, where they are asked for; fixtures that kill more of them are added.
-    pub(crate) fn mutate(
+    /// The mutants of a query, where they are asked for; fixtures that kill more of them are added.
+    pub fn mutate(
         &self,
         given: &QueryText,
         targets: &mut Vec<QueryTarget>,
         outcome: &mut CoverageOutcome,
     ) -> Option<MutationAnalysis> {
-        let options = self.options;
-        if !(options.mutate || options.strengthen) {
-            return None;
-        }
+        let adds = match self.mutation {
+            MutationMode::Off => return None,
+            MutationMode::Measure => false,
+            MutationMode::Strengthen => true,
+        };
         let context = SolverContext {
             now: outcome.now,
             ..self.context()
         };
-        let (sql, written, config) = (&given.sql, self.written, self.config());
-        let adds = options.strengthen;
-        mutation::analyze(sql, written, context, &config, adds, targets, outcome).ok()
+        let (sql, written, config) = (&given.sql, self.written, &self.config);
+        mutation::analyze(sql, written, context, config, adds, targets, outcome).ok()
     }
 
     /// Whether our evaluator has a verdict on a target over a fixture.
@@ -306,14 +351,14 @@ impl QueryCoverage<'_> {
     /// # Errors
     ///
     /// When the connection is lost.
-    pub(crate) fn confirm(
+    pub fn confirm(
         &self,
         given: &QueryText,
         targets: &[QueryTarget],
         outcome: &mut CoverageOutcome,
         stored: &Schema,
         database: &mut dyn Database,
-    ) -> Result<Vec<String>, QueryRunError> {
+    ) -> Result<Vec<String>, DatabaseError> {
         let dialect = database.dialect();
         let mut disagreements = Vec::new();
         for number in 0..outcome.fixtures.len() {

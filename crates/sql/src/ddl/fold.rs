@@ -1,21 +1,20 @@
 //! Schemas as PostgreSQL reads them: names are lower-case unless they are quoted.
 
-use isobath_exec::Engine;
-use isobath_sql::DialectName;
-use isobath_sql::ddl::{self, LoadedSchema, Source};
-use isobath_sql::lex::{Lexer, LexerRules, TokenKind};
+use super::{LoadedSchema, Source, load};
+use crate::dialect::DialectName;
+use crate::lex::{Lexer, LexerRules, TokenKind};
 
-/// Reads a schema for an engine.
+/// Reads a schema for the engine of a dialect, if there is one.
 ///
 /// Queries spell names as they like, and PostgreSQL finds what it has folded itself: names that are not quoted.
-pub(super) fn load(
+pub fn load_for_engine(
     name: &str,
     sources: &[Source],
     dialect: Option<DialectName>,
-    engine: Option<Engine>,
+    engine: Option<DialectName>,
 ) -> LoadedSchema {
-    let loaded = ddl::load(name, sources, dialect);
-    let folds = engine == Some(Engine::Postgres)
+    let loaded = load(name, sources, dialect);
+    let folds = engine == Some(DialectName::Postgres)
         && matches!(loaded.dialect, DialectName::Postgres | DialectName::Ansi);
     if !folds {
         return loaded;
@@ -29,7 +28,7 @@ pub(super) fn load(
         .collect();
     LoadedSchema {
         evidence: loaded.evidence,
-        ..ddl::load(name, &sources, Some(loaded.dialect))
+        ..load(name, &sources, Some(loaded.dialect))
     }
 }
 
@@ -65,21 +64,21 @@ mod tests {
 
     #[test]
     fn only_postgres_folds_and_only_names_without_quotes() {
-        let name_of = |text: &str, engine: Option<Engine>| {
+        let name_of = |text: &str, engine: Option<DialectName>| {
             let source = Source {
                 name: "schema.sql".to_owned(),
                 text: text.to_owned(),
             };
-            let loaded = load("schema", &[source], None, engine);
+            let loaded = load_for_engine("schema", &[source], None, engine);
             loaded.schema.tables[0].name.clone()
         };
         let plain = "CREATE TABLE Flights (Id INT)";
-        assert_eq!(name_of(plain, Some(Engine::Postgres)), "flights");
-        assert_eq!(name_of(plain, Some(Engine::Sqlite)), "Flights");
+        assert_eq!(name_of(plain, Some(DialectName::Postgres)), "flights");
+        assert_eq!(name_of(plain, Some(DialectName::Sqlite)), "Flights");
         assert_eq!(name_of(plain, None), "Flights");
         let quoted = "CREATE TABLE \"Flights\" (Id INT)";
-        assert_eq!(name_of(quoted, Some(Engine::Postgres)), "Flights");
+        assert_eq!(name_of(quoted, Some(DialectName::Postgres)), "Flights");
         let elsewhere = "CREATE TABLE Flights (\"Id\" INT)";
-        assert_eq!(name_of(elsewhere, Some(Engine::Postgres)), "flights");
+        assert_eq!(name_of(elsewhere, Some(DialectName::Postgres)), "flights");
     }
 }

@@ -6,17 +6,16 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use isobath_emit::findings::{ExcludedTest, SuiteView};
 use isobath_emit::http::writer::{self, RunResults};
 use isobath_emit::http::{ExpectedOutcome, HttpSuite, WrittenSuite};
+use isobath_exec::files::{self, XmlReports};
 use isobath_exec::tool::{Tool, ToolOutput};
-
-use super::interrupt::Interruption;
-use super::java;
-use crate::output;
 
 /// How long the tests of one language may take.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -29,38 +28,48 @@ const PASSES: usize = 2;
 const MAX_ROUNDS: usize = 6;
 
 /// A verified suite in one language.
-pub(super) struct VerifiedSuite {
+pub struct VerifiedSuite {
     /// Its section of the report.
-    pub(super) view: SuiteView,
+    pub view: SuiteView,
     /// Its files, as they are in the folder now.
-    pub(super) written: WrittenSuite,
+    pub written: WrittenSuite,
     /// Result and message of each test by id; empty if the suite was not run.
-    pub(super) results: BTreeMap<String, (bool, String)>,
+    pub results: BTreeMap<String, (bool, String)>,
 }
 
 /// Writes and runs suites, one language after the other.
-pub(super) struct SuiteVerifier<'a> {
+pub struct SuiteVerifier<'a> {
     /// The folder of the report.
-    pub(super) folder: &'a Path,
+    pub folder: &'a Path,
+    /// Removes secrets from what is written.
+    pub redact: &'a dyn Fn(&str) -> String,
     /// Where the service is.
-    pub(super) base: &'a str,
-    /// What the suites find in their environment, by variable.
-    pub(super) secrets: &'a BTreeMap<String, String>,
+    pub base: &'a str,
+    /// Environment variables of the suites.
+    pub secrets: &'a BTreeMap<String, String>,
+    /// Environment variables of their test runners.
+    pub variables: &'a [(String, String)],
     /// Set when the run is interrupted.
-    pub(super) interruption: &'a Interruption,
+    pub interrupt: &'a Arc<AtomicBool>,
     /// Starts the service anew, where it was started here, so that a suite is proven on a fresh one.
-    pub(super) restart: &'a dyn Fn() -> Result<(), String>,
+    pub restart: &'a dyn Fn() -> Result<(), String>,
+    /// The time since the run began.
+    pub clock: &'a dyn Fn() -> Duration,
     /// Whether the budget allows another run of a suite that takes so long.
-    pub(super) has_time: &'a dyn Fn(Duration) -> bool,
+    pub has_time: &'a dyn Fn(Duration) -> bool,
     /// Why nothing is run at all, if so.
-    pub(super) not_run: Option<String>,
+    pub not_run: Option<String>,
     /// The first language; the others need not find out again what depends on the order.
-    pub(super) first_language: &'a str,
+    pub first_language: &'a str,
 }
 
 impl SuiteVerifier<'_> {
     /// Writes the suite in a language and runs it. `suite` loses what does not pass: the next language need not find out again.
-    pub(super) fn check(&self, language: &str, suite: &mut HttpSuite) -> io::Result<VerifiedSuite> {
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be written.
+    pub fn check(&self, language: &str, suite: &mut HttpSuite) -> io::Result<VerifiedSuite> {
         let mut written = self.write(language, suite, None)?;
         let (mut is_reversed, wanted_passes) =
             (false, if self.is_first(language) { PASSES } else { 1 });
@@ -73,7 +82,7 @@ impl SuiteVerifier<'_> {
         let mut results = BTreeMap::new();
         let mut passes = 0;
         for round in 0..MAX_ROUNDS {
-            let started = Instant::now();
+            let started = (self.clock)();
             match self.run(language, &written) {
                 Err(why) => {
                     // A later run that does not come about leaves what the earlier ones showed.
@@ -83,7 +92,7 @@ impl SuiteVerifier<'_> {
                 Ok(seen) => results = seen,
             }
             let failed = failed_tests(&written, &mut results);
-            let has_time = (self.has_time)(started.elapsed());
+            let has_time = (self.has_time)((self.clock)().saturating_sub(started));
             if failed.is_empty() {
                 passes += 1;
                 if passes == wanted_passes || suite.tests.is_empty() || !has_time {
@@ -102,7 +111,7 @@ impl SuiteVerifier<'_> {
             view.weakened.retain(|id| !known.contains(id));
             view.excluded.extend(known.iter().map(|id| ExcludedTest {
                 id: id.clone(),
-                reason: first_line(&results[id].1),
+                reason: first_line(results.get(id).map_or("", |(_, message)| message)),
             }));
             results.retain(|id, _| !known.contains(id));
             if !has_time {
@@ -152,11 +161,12 @@ impl SuiteVerifier<'_> {
         let folder = self.folder.join(language);
         for old in before.iter().flat_map(|before| &before.files) {
             if !written.files.iter().any(|file| file.path == old.path) {
-                std::fs::remove_file(folder.join(&old.path))?;
+                files::remove(&folder.join(&old.path))?;
             }
         }
         for file in &written.files {
-            output::put(&folder.join(&file.path), &file.text).map_err(io::Error::other)?;
+            let text = (self.redact)(&file.text);
+            files::write(&folder.join(&file.path), &text).map_err(io::Error::other)?;
         }
         Ok(written)
     }
@@ -175,47 +185,40 @@ impl SuiteVerifier<'_> {
         }
         (self.restart)().map_err(|why| format!("the service did not restart: {why}"))?;
         let folder = self.folder.join(language);
+        let reports = match &written.run.results {
+            RunResults::Libtest => None,
+            RunResults::JunitXml {
+                folder: inner,
+                prefix,
+            } => Some(XmlReports {
+                folder: folder.join(inner),
+                prefix: prefix.clone(),
+            }),
+        };
         // Results of an earlier run must not pass for those of this one.
-        for stale in self.result_files(&folder, &written.run.results) {
-            std::fs::remove_file(&stale)
-                .map_err(|error| format!("cannot remove {}: {error}", stale.display()))?;
-        }
-        let set = |name: &str, value: String| (name.to_owned(), value);
+        reports.as_ref().map_or(Ok(()), XmlReports::remove)?;
+        let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let mut variables = vec![
+            set("ISOBATH_BASE_URL", self.base),
+            set("PYTHONDONTWRITEBYTECODE", "1"),
+        ];
         let secrets = self.secrets.iter();
-        let secrets = secrets.map(|(name, value)| set(name, value.clone()));
+        variables.extend(secrets.map(|(name, value)| set(name, value)));
+        variables.extend_from_slice(self.variables);
         let tool = Tool {
             command: written.run.command.clone(),
-            directory: folder.clone(),
-            variables: [
-                set("ISOBATH_BASE_URL", self.base.to_owned()),
-                set("PYTHONDONTWRITEBYTECODE", "1".to_owned()),
-                // What cargo builds is large, and the same for every suite.
-                set(
-                    "CARGO_TARGET_DIR",
-                    std::env::temp_dir()
-                        .join("isobath-rest-target")
-                        .display()
-                        .to_string(),
-                ),
-            ]
-            .into_iter()
-            .chain(secrets)
-            .chain(java::for_maven())
-            .collect(),
+            directory: folder,
+            variables,
             timeout: match language {
                 "rust" => PATIENCE_WITH_CARGO,
                 _ => PATIENCE,
             },
-            interrupt: Some(self.interruption.interrupt.clone()),
+            interrupt: Some(Arc::clone(self.interrupt)),
         };
         let ran = tool.run().map_err(|error| error.to_string())?;
-        let texts = match &written.run.results {
-            RunResults::Libtest => vec![ran.stdout.clone()],
-            junit @ RunResults::JunitXml { .. } => self
-                .result_files(&folder, junit)
-                .iter()
-                .filter_map(|path| std::fs::read_to_string(path).ok())
-                .collect(),
+        let texts = match &reports {
+            None => vec![ran.stdout.clone()],
+            Some(reports) => reports.read(),
         };
         let mut results = BTreeMap::new();
         for text in &texts {
@@ -227,13 +230,10 @@ impl SuiteVerifier<'_> {
                 }
             }
         }
-        if let RunResults::JunitXml { folder: inner, .. } = &written.run.results
-            && inner.is_empty()
+        if matches!(&written.run.results, RunResults::JunitXml { folder, .. } if folder.is_empty())
         {
             // They are in the report; next to the tests they would only be in the way.
-            for path in self.result_files(&folder, &written.run.results) {
-                let _ = std::fs::remove_file(path);
-            }
+            reports.as_ref().map_or(Ok(()), XmlReports::remove)?;
         }
         if results.is_empty() {
             return Err(format!(
@@ -243,28 +243,6 @@ impl SuiteVerifier<'_> {
             ));
         }
         Ok(results)
-    }
-
-    fn result_files(&self, folder: &Path, results: &RunResults) -> Vec<PathBuf> {
-        let RunResults::JunitXml {
-            folder: inner,
-            prefix,
-        } = results
-        else {
-            return Vec::new();
-        };
-        let Ok(entries) = std::fs::read_dir(folder.join(inner)) else {
-            return Vec::new();
-        };
-        let mut paths: Vec<PathBuf> = entries
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                name.starts_with(prefix.as_str()) && name.ends_with(".xml")
-            })
-            .collect();
-        paths.sort();
-        paths
     }
 }
 
@@ -306,7 +284,8 @@ fn last_words(ran: &ToolOutput) -> String {
         .map(|text| text.lines().map(str::trim).filter(|line| !line.is_empty()))
         .map(Iterator::collect)
         .unwrap_or_default();
-    let end = lines[lines.len().saturating_sub(2)..].join(" / ");
+    let first = lines.len().saturating_sub(2);
+    let end = lines.get(first..).unwrap_or_default().join(" / ");
     end.chars().take(300).collect()
 }
 
@@ -361,7 +340,10 @@ mod tests {
             folder: folder.path(),
             base: "http://127.0.0.1:1",
             secrets: &BTreeMap::new(),
-            interruption: &Interruption::default(),
+            redact: &str::to_owned,
+            variables: &[],
+            interrupt: &Arc::default(),
+            clock: &|| Duration::ZERO,
             not_run: Some("the service is gone".into()),
             first_language: "pytest",
         };
