@@ -168,8 +168,8 @@ pub(crate) fn islands(n_islands: usize, wanted: usize, most: usize, seed: u64) -
         let mut found = Vec::new();
         for island in 0..n_islands {
             let mut calls = CALLS_PER_SECOND;
-            // At most one candidate in four comes from others.
-            while calls > 0.75 * CALLS_PER_SECOND
+            // At most one candidate in eight comes from others.
+            while calls > 0.875 * CALLS_PER_SECOND
                 && let Some((target, _)) = imports[island].front().filter(|(_, at)| *at <= second)
             {
                 let target = *target;

@@ -102,7 +102,7 @@ struct Imports<C> {
 }
 
 /// Candidates of our own for each of another search: however much others find, most of the budget is for what nobody has found.
-const OWN_PER_IMPORT: u64 = 3;
+const OWN_PER_IMPORT: u64 = 7;
 
 /// Returns the candidates that came since the last time.
 pub type ImportSource<C> = Box<dyn FnMut() -> Vec<C>>;
@@ -184,7 +184,7 @@ impl<P: Problem> Search<P> {
     }
 
     /// Runs also what other searches on the same problem found: `source` is asked before each candidate is proposed. At most one
-    /// candidate in four comes from there.
+    /// candidate in eight comes from there.
     ///
     /// They cost as any other candidate, and the algorithm does not learn of them other than through the archive.
     pub fn import_from(&mut self, source: ImportSource<P::Candidate>) {

@@ -168,17 +168,17 @@ fn candidates_of_other_searches_are_run_cost_and_are_kept() {
         .collect();
     let n_given = given.len() as u64;
     assert!(n_given > 1);
-    let mut importing = search(4 * n_given);
+    let mut importing = search(8 * n_given);
     importing.import_from(Box::new(move || std::mem::take(&mut given)));
     run(&mut importing, answer).unwrap();
     let imported = importing.finish();
     assert_eq!(
         (imported.evaluations, imported.resumed_cost),
-        (4 * n_given, 0)
+        (8 * n_given, 0)
     );
     assert_eq!(imported.archive.n_covered(), found.n_covered());
     let without = {
-        let mut alone = search(4 * n_given);
+        let mut alone = search(8 * n_given);
         run(&mut alone, answer).unwrap();
         alone.finish().archive.n_covered()
     };
