@@ -181,7 +181,7 @@ fn a_service_that_dies_and_is_not_ours_ends_the_run_with_what_it_has() {
     assert!(
         report["ended_early"]
             .as_str()
-            .is_some_and(|why| why.contains("gone"))
+            .is_some_and(|why| why.contains("unreachable"))
     );
     assert!(folder.0.path().join("out/report.html").exists());
 }

@@ -64,13 +64,13 @@ fn a_check_says_which_rows_appear_and_disappear() {
 }
 
 #[test]
-fn a_check_says_which_queries_are_gone_and_which_are_new() {
+fn a_check_says_which_queries_were_removed_and_which_are_new() {
     let desk = Desk::new();
     let out = desk.written(SQLITE);
     let renamed = QUERIES.replace("-- name: Big :many", "-- name: Bigger :many");
     let run = check(&desk, &out, &renamed, &[]);
     assert_eq!(run.code, 1, "{run}");
-    assert!(run.out.contains("Big: gone"), "{run}");
+    assert!(run.out.contains("Big: removed"), "{run}");
     assert!(run.out.contains("Bigger: new"), "{run}");
 }
 

@@ -147,7 +147,7 @@ impl Check<'_> {
             let place = self.queries.iter().find(|(given, _)| given.id == query.id);
             let one = match (place, self.options.queries.is_empty()) {
                 (None, false) => {
-                    told.gone(query, self);
+                    told.removed(query, self);
                     Exit::Findings
                 }
                 (given, _) => {
@@ -264,8 +264,8 @@ struct CheckTally {
 }
 
 impl CheckTally {
-    fn gone(&mut self, query: &Query, check: &Check<'_>) {
-        *self.changed.entry("gone queries").or_default() += 1;
+    fn removed(&mut self, query: &Query, check: &Check<'_>) {
+        *self.changed.entry("removed queries").or_default() += 1;
         if check.options.json {
             let object = json!({ "id": query.id, "gone": true });
             check.terminal.object(&object.to_string());

@@ -92,8 +92,9 @@ fn what_no_definition_can_say_is_said_apart() {
         create(engine, database);
         let told = definitions(database).unwrap();
         let limitations: Vec<&str> = told
-            .limitations
+            .triggers
             .iter()
+            .chain(&told.limitations)
             .map(|limitation| limitation.input.as_str())
             .collect();
         let expected: &[&str] = match engine {
