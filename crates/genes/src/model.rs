@@ -130,6 +130,8 @@ pub struct Node {
     pub domain: Domain,
     /// Whether it may be null as well.
     pub nullable: bool,
+    /// Whether nothing is said about its type: the domain is what such values tend to be, and every other one fits, too.
+    pub is_untyped: bool,
     /// Values that the document suggests.
     pub examples: Vec<Example>,
 }
@@ -141,7 +143,17 @@ impl Node {
         Self {
             domain,
             nullable: false,
+            is_untyped: false,
             examples: Vec::new(),
+        }
+    }
+
+    /// A node of which no type is known.
+    #[must_use]
+    pub fn untyped(domain: Domain) -> Self {
+        Self {
+            is_untyped: true,
+            ..Self::new(domain)
         }
     }
 }

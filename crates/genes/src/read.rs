@@ -7,7 +7,7 @@ use serde_json::{Number, Value as Json};
 
 use crate::binary;
 use crate::date_time::DateTime;
-use crate::model::{ArrayDomain, Domain, Model, NodeId, ObjectDomain};
+use crate::model::{ArrayDomain, Domain, Model, Node, NodeId, ObjectDomain};
 use crate::rule::{Mismatch, Rule};
 use crate::text::check_length;
 use crate::value::{ObjectValue, Value};
@@ -22,6 +22,14 @@ impl Model {
         if json.is_null() && node.nullable {
             return Ok(Value::Null);
         }
+        if node.is_untyped {
+            let typed = self.read_typed(node, json);
+            return Ok(typed.unwrap_or_else(|_| Value::Literal(Arc::new(json.clone()))));
+        }
+        self.read_typed(node, json)
+    }
+
+    fn read_typed(&self, node: &Node, json: &Json) -> Result<Value, Mismatch> {
         let rule = |rule: Rule| Mismatch::here(rule);
         let wrong = || {
             rule(if json.is_null() {

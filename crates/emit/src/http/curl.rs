@@ -413,7 +413,12 @@ fn multipart(words: &mut Vec<String>, all: &[MultipartPart], known: &Variables) 
     for part in all {
         let plain = part.file_name.is_none() && part.content_type.is_none();
         let file_name = part.file_name.as_deref().unwrap_or("file");
-        let mut details = format!(";filename=\"{file_name}\"");
+        // A part with a file name is a file; bytes that come from a file have a name anyway.
+        let is_file = part.file_name.is_some() || matches!(part.content, PartContent::Base64(_));
+        let mut details = match is_file {
+            true => format!(";filename=\"{file_name}\""),
+            false => String::new(),
+        };
         if let Some(media_type) = &part.content_type {
             let _ = write!(details, ";type={media_type}");
         }
@@ -612,21 +617,27 @@ mod tests {
     }
 
     #[test]
-    fn files_of_text_stand_in_the_command() {
-        let file = |text: &str| MultipartPart {
+    fn parts_and_files_of_text_stand_in_the_command() {
+        let part = |text: &str, file_name: Option<&str>| MultipartPart {
             name: "value".into(),
-            file_name: Some("file".into()),
+            file_name: file_name.map(str::to_owned),
             content_type: Some("application/json".into()),
             content: PartContent::Text(Text::from(text)),
         };
-        let parts = [file(r#"{"a": "b\\c"}"#), file("@x; y")];
+        let file = Some("file");
+        let parts = [
+            part(r#"{"a": "b\\c"}"#, file),
+            part("@x; y", file),
+            part("{}", None),
+        ];
         let mut words = Vec::new();
         assert_eq!(multipart(&mut words, &parts, &Variables::default()), "");
         assert_eq!(
             words,
             [
                 r#"-F 'value="{\"a\": \"b\\\\c\"}";filename="file";type=application/json'"#,
-                r#"-F 'value="@x; y";filename="file";type=application/json'"#
+                r#"-F 'value="@x; y";filename="file";type=application/json'"#,
+                r#"-F 'value="{}";type=application/json'"#
             ]
         );
     }

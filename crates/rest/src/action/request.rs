@@ -139,12 +139,11 @@ pub(crate) fn is_segment(text: &str) -> bool {
     !matches!(text, "" | "." | "..")
 }
 
-/// Replaces what no client can send: dots in the place of a part of the path become one more.
+/// Replaces what makes another path: nothing and dots in the place of a part of the path become three dots.
 fn make_sendable(input: &mut Json) {
     let path = input.get_mut(ParameterLocation::Path.group());
     for value in path.and_then(Json::as_object_mut).into_iter().flatten() {
         if let (_, Json::String(text)) = value
-            && !text.is_empty()
             && !is_segment(text)
         {
             "...".clone_into(text);
@@ -243,4 +242,19 @@ fn accept(operation: &Operation) -> String {
         return "*/*".to_owned();
     }
     format!("{}, */*;q=0.1", types.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::make_sendable;
+
+    #[test]
+    fn an_empty_value_of_an_earlier_response_does_not_call_the_operation_above() {
+        let mut input = json!({ "path": { "token": "", "id": 7 }, "query": { "token": "" } });
+        make_sendable(&mut input);
+        let sent = json!({ "path": { "token": "...", "id": 7 }, "query": { "token": "" } });
+        assert_eq!(input, sent);
+    }
 }

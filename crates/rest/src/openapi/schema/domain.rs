@@ -29,9 +29,9 @@ pub(super) fn anything(builder: &mut ModelBuilder) -> NodeId {
     let boolean = builder.add(Domain::Boolean);
     let object = builder.reserve();
     let array = builder.reserve();
-    let id = builder.add(Domain::Choice(
+    let id = builder.add(Node::untyped(Domain::Choice(
         [text, integer, boolean, object, array].into(),
-    ));
+    )));
     let extra = Some(AdditionalProperties {
         key: text,
         value: id,

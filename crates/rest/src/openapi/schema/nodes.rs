@@ -298,9 +298,15 @@ impl NodeBuilder {
         };
         // `anyOf: [X, {type: null}]` is how 3.1 writes nullable; keep it as one value.
         let is_null = matches!(domain, Domain::Null);
+        // Where nothing tells the type, there is a choice of the usual ones.
+        let is_untyped = facts.types.is_none()
+            && facts.alternatives.is_empty()
+            && facts.discriminator.is_none()
+            && matches!(domain, Domain::Choice(_));
         Node {
             domain,
             nullable: nullable && !is_null,
+            is_untyped,
             examples,
         }
     }

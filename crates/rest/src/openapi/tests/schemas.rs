@@ -315,3 +315,25 @@ fn what_only_version_3_2_has_is_called() {
     COPY /x?a=1&b=x&b=y None Some("c=v")
     "#);
 }
+
+#[test]
+fn every_value_fits_a_schema_that_says_nothing_of_types() {
+    let free = json!({ "title": "Data" });
+    let api = posting(
+        json!({"type": "object", "required": ["data", "free", "text"], "properties": {
+            "data": {"anyOf": [{"type": "object"}, free]}, "free": free, "text": {"type": "string"},
+        }}),
+        json!({}),
+    );
+    let action = Action::sample(&api, 0, &mut Rng::with_seed(1), &GeneConfig::default());
+    let action = action.expect("it exists");
+    let fits = |name: &str, value: &Json| {
+        let mut action = action.clone();
+        assert!(action.gene.set_json(&format!("/body/{name}"), value));
+        action.gene.check().is_ok()
+    };
+    for value in [json!(null), json!([null]), json!(5.5), json!({"a": [null]})] {
+        assert!(fits("data", &value) && fits("free", &value), "{value}");
+        assert!(!fits("text", &value), "{value}");
+    }
+}
